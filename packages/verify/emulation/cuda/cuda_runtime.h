@@ -1,0 +1,78 @@
+// The part of CUDA C++ that the kernels use, on a CPU. A warp is a subgroup.
+#pragma once
+#include <math.h>
+#include <tuple>
+#include <utility>
+#include "../threads.h"
+
+#define __global__
+#define __device__
+#define __constant__ static const
+#define __shared__ EMULATION_THREADGROUP
+#define __restrict__ __restrict
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct dim3 {
+    unsigned x, y, z;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+
+#define threadIdx (dim3{emulation::current->index, 0, 0})
+#define blockDim (dim3{emulation::thread_count, 1, 1})
+#define blockIdx                                                                                             \
+    (dim3{emulation::group_position[0], emulation::group_position[1], emulation::group_position[2]})
+#define gridDim (dim3{emulation::group_count[0], emulation::group_count[1], emulation::group_count[2]})
+
+inline void __syncthreads() {
+    emulation::wait_for_group();
+}
+inline void __syncwarp(unsigned = ~0u) {
+    emulation::wait_for_subgroup();
+}
+
+template <class T> T __shfl_xor_sync(unsigned, T value, int mask) {
+    return emulation::exchange(
+        value, [&] { return emulation::published<T>(emulation::current->lane ^ unsigned(mask)); });
+}
+template <class T> T __shfl_down_sync(unsigned, T value, unsigned delta) {
+    return emulation::exchange(value, [&] {
+        const uint32_t from = emulation::current->lane + delta;
+        return from < emulation::lanes() ? emulation::published<T>(from) : value;
+    });
+}
+template <class T> T __ldg(const T *address) {
+    return *address;
+}
+inline float __uint_as_float(unsigned bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+inline unsigned __float_as_uint(float value) {
+    unsigned bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+inline int __popc(unsigned bits) {
+    return __builtin_popcount(bits);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+    return unsigned(((uint64_t(high) << 32) | low) >> (shift & 31));
+}
+
+namespace emulation {
+// Calls a kernel with its arguments taken from pointers, as cuLaunchKernel does.
+template <class... P, size_t... I>
+void call_with(void (*function)(P...), void **arguments, std::index_sequence<I...>) {
+    function(*(std::remove_cvref_t<P> *)arguments[I]...);
+}
+template <class... P> void call(void (*function)(P...), void **arguments) {
+    call_with(function, arguments, std::index_sequence_for<P...>{});
+}
+} // namespace emulation

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import koffi from "koffi";
+import { cached, compile } from "../build-cache.ts";
+import type {
+  Device,
+  DeviceBuffer,
+  DeviceDescription,
+  Extent,
+  Kernel,
+  KernelConstants,
+  KernelEntry,
+} from "../device.ts";
+import { VerifyError } from "../errors.ts";
+import { ROOT, sourceHash } from "../repository.ts";
+import { cudaSymbol, teamSize } from "../variants.ts";
+import { type CudaDriver, handleFrom, integerFrom, loadCudaDriver } from "./driver.ts";
+
+const COMPUTE_CAPABILITY_MAJOR = 75;
+const COMPUTE_CAPABILITY_MINOR = 76;
+const WARP_SIZE = 10;
+
+/** From ROOT, the CUDA source of a kernel. */
+export function cudaPath(stem: string): string {
+  return `kernels/cuda/${stem}.cu`;
+}
+
+/**
+ * Compiles a kernel with nvcc for one architecture, or takes it from the cache.
+ * @param architecture "90" for compute capability 9.0
+ * @throws VerifyError TOOL_MISSING, KERNEL_BUILD
+ */
+export function compileCubin(stem: string, architecture: string): Uint8Array {
+  const source = cudaPath(stem);
+  const flags = [`-arch=sm_${architecture}`, "-cubin", "-O3", "-Werror", "all-warnings"];
+  const path = cached([sourceHash(source), ...flags], "cubin", (target) =>
+    compile("nvcc", [...flags, join(ROOT, source), "-o", target], source, "install the CUDA toolkit"),
+  );
+  return readFileSync(path);
+}
+
+export class CudaBuffer implements DeviceBuffer {
+  readonly address: bigint;
+  readonly byteLength: number;
+  readonly #driver: CudaDriver;
+  constructor(driver: CudaDriver, content: number | ArrayBufferView) {
+    this.#driver = driver;
+    this.byteLength = typeof content === "number" ? content : content.byteLength;
+    this.address = handleFrom(driver.cuMemAlloc_v2, Math.max(1, this.byteLength));
+    if (typeof content !== "number") this.write(content);
+  }
+  write(data: ArrayBufferView): void {
+    this.#driver.cuMemcpyHtoD_v2(this.address, data, data.byteLength);
+  }
+  read(): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(this.byteLength);
+    this.#driver.cuMemcpyDtoH_v2(bytes, this.address, bytes.byteLength);
+    return bytes;
+  }
+  [Symbol.dispose](): void {
+    this.#driver.cuMemFree_v2(this.address);
+  }
+}
+
+/** The first NVIDIA GPU, through the driver API. */
+export class CudaDevice implements Device {
+  readonly description: DeviceDescription;
+  readonly schedules = 1;
+  readonly driver: CudaDriver;
+  readonly #device: number;
+  readonly #architecture: string;
+  readonly #events: readonly [bigint, bigint];
+  readonly #modules = new Map<string, bigint>();
+
+  /** @throws VerifyError DEVICE_UNAVAILABLE without a driver or a GPU */
+  constructor() {
+    const driver = loadCudaDriver();
+    this.driver = driver;
+    driver.cuInit(0);
+    this.#device = integerFrom(driver.cuDeviceGet, 0);
+    driver.cuCtxSetCurrent(handleFrom(driver.cuDevicePrimaryCtxRetain, this.#device));
+    const attribute = (key: number): number => integerFrom(driver.cuDeviceGetAttribute, key, this.#device);
+    this.#architecture = `${attribute(COMPUTE_CAPABILITY_MAJOR)}${attribute(COMPUTE_CAPABILITY_MINOR)}`;
+    this.#events = [handleFrom(driver.cuEventCreate, 0), handleFrom(driver.cuEventCreate, 0)];
+    const name = new Uint8Array(256);
+    driver.cuDeviceGetName(name, name.length, this.#device);
+    const version = integerFrom(driver.cuDriverGetVersion);
+    this.description = {
+      name: "cuda",
+      backend: "cuda",
+      kind: process.env["ELIZA_CUDA_LIBRARY"] ? "emulated" : "hardware",
+      model: new TextDecoder().decode(name.subarray(0, name.indexOf(0))),
+      driver: `CUDA ${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}, sm_${this.#architecture}`,
+      subgroupWidth: attribute(WARP_SIZE),
+    };
+  }
+
+  setSchedule(): void {}
+
+  buffer(content: number | ArrayBufferView): CudaBuffer {
+    return new CudaBuffer(this.driver, content);
+  }
+
+  async load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel> {
+    if (entry.constants !== "none" && constants.threads !== teamSize(constants.rows) * constants.rows) {
+      throw new VerifyError(
+        "ARGUMENT_INVALID",
+        `${entry.id}: ${constants.threads} threads for ${constants.rows} rows`,
+        `the CUDA instance runs with ${teamSize(constants.rows) * constants.rows}`,
+      );
+    }
+    let module = this.#modules.get(entry.stem);
+    if (module === undefined) {
+      module = handleFrom(this.driver.cuModuleLoadData, compileCubin(entry.stem, this.#architecture));
+      this.#modules.set(entry.stem, module);
+    }
+    const fn = handleFrom(this.driver.cuModuleGetFunction, module, cudaSymbol(entry, constants));
+    return {
+      dispatch: async (groups, buffers, params, repeat = 1) =>
+        this.#launch(fn, groups, constants.threads, buffers, params, repeat),
+      [Symbol.dispose]: () => {},
+    };
+  }
+
+  /** Milliseconds that `repeat` copies of `from` to `to` take on the device. */
+  copyTime(from: CudaBuffer, to: CudaBuffer, repeat: number): number {
+    const length = Math.min(from.byteLength, to.byteLength);
+    return this.#timed(() => {
+      for (let i = 0; i < repeat; i++) this.driver.cuMemcpyDtoDAsync_v2(to.address, from.address, length, 0n);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    for (const module of this.#modules.values()) this.driver.cuModuleUnload(module);
+    for (const event of this.#events) this.driver.cuEventDestroy_v2(event);
+    this.driver.cuDevicePrimaryCtxRelease_v2(this.#device);
+  }
+
+  #launch(
+    fn: bigint,
+    groups: Extent,
+    threads: number,
+    buffers: readonly DeviceBuffer[],
+    params: Uint32Array,
+    repeat: number,
+  ): number {
+    const pointers = BigUint64Array.from(buffers, (buffer) => (buffer as CudaBuffer).address);
+    const cells = BigUint64Array.from(
+      [...pointers.keys()]
+        .map((i) => BigInt(koffi.address(pointers.subarray(i, i + 1))))
+        .concat(BigInt(koffi.address(params))),
+    );
+    return this.#timed(() => {
+      for (let i = 0; i < repeat; i++) {
+        this.driver.cuLaunchKernel(fn, ...groups, threads, 1, 1, 0, 0n, cells, null);
+      }
+    });
+  }
+
+  #timed(work: () => void): number {
+    const [begin, end] = this.#events;
+    this.driver.cuEventRecord(begin, 0n);
+    work();
+    this.driver.cuEventRecord(end, 0n);
+    this.driver.cuCtxSynchronize();
+    const milliseconds = new Float32Array(1);
+    this.driver.cuEventElapsedTime(milliseconds, begin, end);
+    return milliseconds[0]!;
+  }
+}

@@ -1,0 +1,85 @@
+/** The languages that kernels are written in, one folder under kernels/ each. */
+export type Backend = "cpu" | "vulkan" | "cuda" | "metal";
+
+/** What `--device` takes. The emulated devices run a backend's sources on the CPU. */
+export type DeviceName = Backend | "emulated-metal" | "emulated-cuda";
+export const DEVICE_NAMES: readonly DeviceName[] = [
+  "cpu",
+  "vulkan",
+  "cuda",
+  "metal",
+  "emulated-metal",
+  "emulated-cuda",
+];
+
+/** `software` is a driver that runs on the CPU (lavapipe); `emulated` is our own compilation for the CPU. */
+export type DeviceKind = "hardware" | "software" | "emulated";
+
+export interface DeviceDescription {
+  readonly name: DeviceName;
+  readonly backend: Backend;
+  readonly kind: DeviceKind;
+  /** As the driver reports it, for example "NVIDIA H200". */
+  readonly model: string;
+  readonly driver: string;
+  /** Threads that run in step. 1 where the notion does not apply. */
+  readonly subgroupWidth: number;
+}
+
+export type Extent = readonly [x: number, y: number, z: number];
+
+/** Compile-time choices of a kernel. */
+export interface KernelConstants {
+  /** Rows that one group of threads works on. */
+  readonly rows: number;
+  /** Query heads that one group scores against each decoded row; 1 for kernels without heads. */
+  readonly heads: number;
+  /** Threads in a group. A multiple of `rows`. */
+  readonly threads: number;
+}
+
+/** A kernel's place in the repository and how it is called. */
+export interface KernelEntry {
+  readonly id: string;
+  /** File stem in every language folder; the entry point is `eliza_<stem>`. */
+  readonly stem: string;
+  /** `rows` and `heads`, or only `rows`, or none, are template arguments of the entry point. */
+  readonly constants: "none" | "rows" | "rows-heads";
+  /** Storage buffers, in binding order, before the parameters. */
+  readonly buffers: readonly string[];
+  /** Unsigned 32-bit parameters, in order. */
+  readonly params: readonly string[];
+  /** Bytes of threadgroup memory that Metal is told to give. */
+  readonly sharedBytes: (constants: KernelConstants) => number;
+}
+
+export interface DeviceBuffer extends Disposable {
+  readonly byteLength: number;
+  write(data: ArrayBufferView): void;
+  /** Reads `byteLength` bytes from the start. */
+  read(): Uint8Array<ArrayBuffer>;
+}
+
+export interface Kernel extends Disposable {
+  /**
+   * Runs the kernel `repeat` times in one submission and waits.
+   * @returns milliseconds of device time for all repeats; wall-clock where the device has no timer
+   * @throws VerifyError KERNEL_FAULT when the device reports one (a divergent barrier, a lost device)
+   */
+  dispatch(
+    groups: Extent,
+    buffers: readonly DeviceBuffer[],
+    params: Uint32Array,
+    repeat?: number,
+  ): Promise<number>;
+}
+
+export interface Device extends Disposable {
+  readonly description: DeviceDescription;
+  /** @throws VerifyError KERNEL_BUILD when the source does not compile */
+  load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel>;
+  buffer(content: number | ArrayBufferView): DeviceBuffer;
+  /** Schedules that each case runs under; results must agree to the bit. Only emulated devices have several. */
+  readonly schedules: number;
+  setSchedule(index: number): void;
+}

@@ -1,0 +1,221 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import koffi from "koffi";
+import { cached, compile, hasTool } from "../build-cache.ts";
+import type {
+  Device,
+  DeviceBuffer,
+  DeviceDescription,
+  Extent,
+  Kernel,
+  KernelConstants,
+  KernelEntry,
+} from "../device.ts";
+import { VerifyError } from "../errors.ts";
+import { inlineSource, ROOT, sha256, sourceHash } from "../repository.ts";
+import { cudaSymbol, cudaSymbols, symbolOf } from "../variants.ts";
+import { cudaAsCxx } from "./cuda-source.ts";
+import { metalAsCxx } from "./metal-source.ts";
+
+const COMPILER = "clang++-19";
+const INSTALL = "install clang 19 (Debian: clang-19)";
+// Each operation rounds on its own, as the arithmetic of the formats is specified; UBSan traps on a bad index.
+const FLAGS = [
+  "-std=c++20",
+  "-O2",
+  "-shared",
+  "-fPIC",
+  "-ffp-contract=off",
+  "-fexcess-precision=16",
+  "-fsanitize=bounds,shift",
+  "-fsanitize-trap=all",
+  "-Wall",
+  "-Werror",
+  "-Wno-unknown-attributes",
+  "-Wno-unused-function",
+  "-Wno-unused-const-variable",
+];
+const SHIM_FILES = [
+  "threads.h",
+  "scheduler.h",
+  "metal/metal_stdlib",
+  "cuda/cuda_runtime.h",
+  "cuda/cuda_fp16.h",
+];
+/** Forward, backward, and two seeds: a missing barrier shows as results that differ between them. */
+const ORDERS = [0, 1, 99, 12345];
+const MESSAGE_BYTES = 256;
+
+function shimFolder(): string {
+  const packed = join(ROOT, "emulation");
+  return existsSync(packed) ? packed : join(dirname(fileURLToPath(import.meta.url)), "../../emulation");
+}
+
+export type EmulatedBackend = "metal" | "cuda";
+
+/** From ROOT, the source of a kernel. */
+export function emulatedSource(backend: EmulatedBackend, stem: string): string {
+  return `kernels/${backend}/${stem}.${backend === "metal" ? "metal" : "cu"}`;
+}
+
+class EmulatedBuffer implements DeviceBuffer {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  constructor(content: number | ArrayBufferView) {
+    this.bytes = new Uint8Array(typeof content === "number" ? content : content.byteLength);
+    if (typeof content !== "number") this.write(content);
+  }
+  get byteLength(): number {
+    return this.bytes.byteLength;
+  }
+  write(data: ArrayBufferView): void {
+    this.bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  }
+  read(): Uint8Array<ArrayBuffer> {
+    return this.bytes.slice();
+  }
+  [Symbol.dispose](): void {}
+}
+
+type Emulate = (
+  index: number,
+  buffers: bigint[] | BigUint64Array,
+  shared: Uint8Array,
+  sharedBytes: number,
+  constants: Uint32Array,
+  grid: Uint32Array,
+  threads: number,
+  width: number,
+  order: number,
+  message: Uint8Array,
+  capacity: number,
+) => number;
+
+/** Runs the sources of a backend on the CPU: clang++ over a small shim, each GPU thread a fiber. */
+export class EmulatedDevice implements Device {
+  readonly description: DeviceDescription;
+  readonly schedules = ORDERS.length;
+  readonly #backend: EmulatedBackend;
+  #order = 0;
+
+  /**
+   * @param subgroupWidth 32 or 64
+   * @throws VerifyError TOOL_MISSING without clang++-19
+   */
+  constructor(backend: EmulatedBackend, subgroupWidth = 32) {
+    if (!hasTool(COMPILER)) throw new VerifyError("TOOL_MISSING", `${COMPILER} is not installed`, INSTALL);
+    this.#backend = backend;
+    this.description = {
+      name: `emulated-${backend}`,
+      backend,
+      kind: "emulated",
+      model: `${backend === "metal" ? "Metal" : "CUDA"} source on this CPU (${process.arch})`,
+      driver: COMPILER,
+      subgroupWidth,
+    };
+  }
+
+  setSchedule(index: number): void {
+    this.#order = ORDERS[index] ?? 0;
+  }
+
+  buffer(content: number | ArrayBufferView): DeviceBuffer {
+    return new EmulatedBuffer(content);
+  }
+
+  async load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel> {
+    const symbols = this.#backend === "cuda" ? cudaSymbols(entry) : [symbolOf(entry)];
+    const symbol = this.#backend === "cuda" ? cudaSymbol(entry, constants) : symbols[0]!;
+    const index = symbols.indexOf(symbol);
+    if (index < 0) {
+      throw new VerifyError(
+        "KERNEL_BUILD",
+        `${entry.stem}.cu has no ${symbol}`,
+        "instantiate it for these rows and heads",
+      );
+    }
+    const library = koffi.load(this.#build(entry, symbols));
+    const emulate = library.func(
+      "int emulate(uint32_t, uint64_t *, void *, size_t, uint32_t *, uint32_t *, uint32_t, uint32_t, uint32_t, _Out_ uint8_t *, size_t)",
+    ) as unknown as Emulate;
+    const shared = new Uint8Array(Math.max(16, entry.sharedBytes(constants)));
+    const values = Uint32Array.of(constants.threads, constants.rows, constants.heads);
+    return {
+      dispatch: async (groups, buffers, params, repeat = 1) => {
+        const started = performance.now();
+        for (let i = 0; i < repeat; i++) {
+          this.#run(emulate, index, entry, buffers, params, shared, values, groups, constants.threads);
+        }
+        return performance.now() - started;
+      },
+      [Symbol.dispose]: () => {}, // koffi keeps libraries open: their code may be on a fiber's stack
+    };
+  }
+
+  [Symbol.dispose](): void {}
+
+  #run(
+    emulate: Emulate,
+    index: number,
+    entry: KernelEntry,
+    buffers: readonly DeviceBuffer[],
+    params: Uint32Array,
+    shared: Uint8Array,
+    constants: Uint32Array,
+    groups: Extent,
+    threads: number,
+  ): void {
+    const memories = buffers.map((buffer) => (buffer as EmulatedBuffer).bytes);
+    // CUDA takes a pointer to each argument, Metal each buffer itself; the parameters come last in both.
+    const addresses = BigUint64Array.from([...memories, params], (memory) => BigInt(koffi.address(memory)));
+    const cells =
+      this.#backend === "metal"
+        ? addresses
+        : addresses.map((_, i) => BigInt(koffi.address(addresses.subarray(i, i + 1))));
+    if (this.#backend === "cuda") cells[cells.length - 1] = addresses.at(-1)!;
+    const message = new Uint8Array(MESSAGE_BYTES);
+    const grid = Uint32Array.from(groups);
+    const failed = emulate(
+      index,
+      cells,
+      shared,
+      entry.sharedBytes(constantsOf(constants)),
+      constants,
+      grid,
+      threads,
+      this.description.subgroupWidth,
+      this.#order,
+      message,
+      MESSAGE_BYTES,
+    );
+    if (failed) {
+      const text = new TextDecoder().decode(message.subarray(0, message.indexOf(0)));
+      throw new VerifyError("KERNEL_FAULT", `${entry.id}: ${text}`, "look at the kernel's barriers");
+    }
+  }
+
+  #build(entry: KernelEntry, symbols: readonly string[]): string {
+    const path = emulatedSource(this.#backend, entry.stem);
+    const shim = shimFolder();
+    const shimText = SHIM_FILES.map((file) => readFileSync(join(shim, file), "utf8"));
+    const key = [sourceHash(path), sha256(shimText.join("\0")), process.arch, ...FLAGS, ...symbols];
+    return cached(key, "so", (target) => {
+      const unit = `${target}.cc`;
+      const text =
+        this.#backend === "metal"
+          ? metalAsCxx(inlineSource(path), symbols[0]!, path)
+          : cudaAsCxx(join(ROOT, path), symbols);
+      writeFileSync(unit, text);
+      try {
+        const includes = [`-I${shim}`, `-I${join(shim, this.#backend)}`];
+        compile(COMPILER, [...FLAGS, ...includes, unit, "-o", target], path, INSTALL);
+      } finally {
+        rmSync(unit, { force: true });
+      }
+    });
+  }
+}
+
+function constantsOf(values: Uint32Array): KernelConstants {
+  return { threads: values[0]!, rows: values[1]!, heads: values[2]! };
+}
