@@ -1,1 +1,11 @@
-export {};
+export type { DownloadOptions, DownloadProgress, DownloadResult } from "./download.ts";
+export { allFailed, download } from "./download.ts";
+export type { FetchErrorCode } from "./errors.ts";
+export { diskError, FetchError } from "./errors.ts";
+export type { LockOptions } from "./file-lock.ts";
+export { withFileLock } from "./file-lock.ts";
+export { hashFile } from "./hash-file.ts";
+export type { OpenUrlOptions } from "./open-url.ts";
+export { fetchText } from "./open-url.ts";
+export type { UserFolders } from "./user-folders.ts";
+export { userFolders } from "./user-folders.ts";
