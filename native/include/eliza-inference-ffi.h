@@ -1,0 +1,179 @@
+// libelizainference: one pipe for streaming text generation, whatever runtime answers behind it.
+//
+// Conventions. Functions that return int give >= 0 on success and one of ELIZA_ERR_* on failure; then *out_error, which
+// must not be NULL, is a heap string for eliza_inference_free_string. The library never prints, never exits and never
+// lets a C++ exception out. Additions are new symbols; no existing one changes its meaning or its layout.
+//
+// Threads. Every function may be called from any thread. One engine thread per loaded model computes; a stream is a
+// sequence of it. Calls on one stream from several threads at once are ordered by the library, except that closing a
+// stream, or destroying its context, while another thread is inside a call on it is the caller's mistake.
+#ifndef ELIZA_INFERENCE_FFI_H
+#define ELIZA_INFERENCE_FFI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#ifdef ELIZA_BUILD
+#define ELIZA_API __declspec(dllexport)
+#else
+#define ELIZA_API __declspec(dllimport)
+#endif
+#else
+#define ELIZA_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ELIZA_INFERENCE_ABI_VERSION "14"
+
+#define ELIZA_OK 0
+#define ELIZA_ERR_NOT_IMPLEMENTED (-1)
+#define ELIZA_ERR_INVALID_ARG (-2)
+#define ELIZA_ERR_BUNDLE_INVALID (-3)
+#define ELIZA_ERR_FFI_FAULT (-4)
+#define ELIZA_ERR_OOM (-5)
+#define ELIZA_ERR_ABI_MISMATCH (-6)
+#define ELIZA_ERR_CANCELLED (-7)
+
+typedef struct EliInferenceContext EliInferenceContext;
+typedef struct EliLlmStream EliLlmStream;
+
+// 88 bytes, 8-aligned. A zeroed config is valid: greedy, no limits but the context, f16 cache.
+typedef struct eliza_llm_stream_config_t {
+    int32_t max_tokens;           // tokens to generate after each prefill; <= 0: until the context is full
+    float temperature;            // <= 0: greedy
+    float top_p;                  // (0, 1); anything else: off
+    int32_t top_k;                // <= 0: off
+    float repeat_penalty;         // over the last 64 tokens; <= 0 or 1: off
+    int32_t slot_id;              // -1: none. Not implemented yet: must be -1 or 0
+    const char *prompt_cache_key; // not implemented yet: must be NULL or empty
+    int32_t draft_min;            // speculative decoding; not implemented yet
+    int32_t draft_max;
+    const char *mtp_drafter_path; // not implemented yet: must be NULL or empty
+    const char *gbnf_grammar;     // not implemented yet: must be NULL or empty
+    int32_t disable_thinking;     // left to the caller's chat template
+    int32_t n_gpu_layers;         // -1: all, 0: CPU. One value per loaded model
+    const char *cache_type_k;     // name of a cache type, NULL or "": f16
+    const char *cache_type_v;
+    int32_t context_size;         // tokens a stream can hold; 0: the model's own, at most 4096
+} eliza_llm_stream_config_t;
+
+#ifdef __cplusplus
+#define ELIZA_STATIC_ASSERT static_assert
+#else
+#define ELIZA_STATIC_ASSERT _Static_assert
+#endif
+#define ELIZA_CONFIG_AT(field, offset)                                                                       \
+    ELIZA_STATIC_ASSERT(offsetof(eliza_llm_stream_config_t, field) == (offset), "config layout: " #field)
+ELIZA_CONFIG_AT(max_tokens, 0);
+ELIZA_CONFIG_AT(temperature, 4);
+ELIZA_CONFIG_AT(top_p, 8);
+ELIZA_CONFIG_AT(top_k, 12);
+ELIZA_CONFIG_AT(repeat_penalty, 16);
+ELIZA_CONFIG_AT(slot_id, 20);
+ELIZA_CONFIG_AT(prompt_cache_key, 24);
+ELIZA_CONFIG_AT(draft_min, 32);
+ELIZA_CONFIG_AT(draft_max, 36);
+ELIZA_CONFIG_AT(mtp_drafter_path, 40);
+ELIZA_CONFIG_AT(gbnf_grammar, 48);
+ELIZA_CONFIG_AT(disable_thinking, 56);
+ELIZA_CONFIG_AT(n_gpu_layers, 60);
+ELIZA_CONFIG_AT(cache_type_k, 64);
+ELIZA_CONFIG_AT(cache_type_v, 72);
+ELIZA_CONFIG_AT(context_size, 80);
+ELIZA_STATIC_ASSERT(sizeof(eliza_llm_stream_config_t) == 88, "config size");
+
+// The ABI of this library, ELIZA_INFERENCE_ABI_VERSION. Static storage.
+ELIZA_API const char *eliza_inference_abi_version(void);
+// JSON: {"size": 88, "offsets": {"max_tokens": 0, ...}} of the config as this library was compiled. Static storage.
+ELIZA_API const char *eliza_inference_config_layout(void);
+// JSON array of the cache types that this library knows: name, bits a value, head sizes, use. Static storage.
+ELIZA_API const char *eliza_inference_cache_types(void);
+
+// bundle: a .gguf file, or a folder whose text/ holds the model. No model is loaded before the first stream is opened.
+ELIZA_API EliInferenceContext *eliza_inference_create(const char *bundle, char **out_error);
+// Closes nothing that the caller still holds: close every stream first. NULL is allowed.
+ELIZA_API void eliza_inference_destroy(EliInferenceContext *ctx);
+ELIZA_API void eliza_inference_free_string(char *string);
+ELIZA_API void eliza_inference_free_tokens(int32_t *tokens);
+
+// Memory regions of runtimes beside the text one. NOT_IMPLEMENTED.
+ELIZA_API int eliza_inference_mmap_acquire(EliInferenceContext *ctx, const char *region, char **out_error);
+ELIZA_API int eliza_inference_mmap_evict(EliInferenceContext *ctx, const char *region, char **out_error);
+
+// 1 if this library can do it, 0 if not.
+ELIZA_API int eliza_inference_llm_stream_supported(void);
+ELIZA_API int eliza_inference_llm_mtp_supported(void);
+ELIZA_API int eliza_inference_llm_kv_quant_supported(void);
+
+// Opens a stream, loading the model first if this is its first one. NULL and *out_error on failure.
+ELIZA_API EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx,
+                                                        const eliza_llm_stream_config_t *config,
+                                                        char **out_error);
+// The same with what the config cannot hold, as a JSON object (NULL or "": none). An unknown key is an error.
+//   seed          integer, 0 to 4294967295; default: drawn from the system
+//   threads       integer >= 1; default: the processor's cores
+//   batch_size    tokens a decode call may hold; default 512
+//   ubatch_size   tokens computed at once, the grain of cancellation; default batch_size
+//   max_streams   streams that share one cache and are decoded together; default 1
+//   min_p         0 to 1; default off
+//   penalty_last_n tokens the repeat penalty looks back; default 64
+//   run_ahead     boolean: generate as soon as the prompt is in, without waiting for the first next; default false
+//   queue_size    tokens generated ahead of the reader; default 256
+ELIZA_API EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx,
+                                                           const eliza_llm_stream_config_t *config,
+                                                           const char *options_json, char **out_error);
+
+// Hands over prompt tokens and returns; they are computed in ubatches by the engine thread. Several calls before the
+// first next make one prompt. After a final next, the tokens continue the same sequence.
+ELIZA_API int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int32_t *ids, size_t count,
+                                                 char **out_error);
+// Waits for output. 0: more to come, 1: this was the last, < 0: error. Takes as many generated tokens as fit; text is
+// NUL-terminated UTF-8 that never ends inside a character. A first token whose text does not fit text_cap consumes
+// nothing and is INVALID_ARG.
+ELIZA_API int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
+                                              size_t *count_out, char *text_out, size_t text_cap,
+                                              int32_t *drafted_out, int32_t *accepted_out, char **out_error);
+// The same, but 2 at once if there is no output yet. A later eliza_inference_llm_poll then reports the stream.
+ELIZA_API int eliza_inference_llm_stream_try_next(EliLlmStream *stream, int32_t *tokens_out,
+                                                  size_t tokens_cap, size_t *count_out, char *text_out,
+                                                  size_t text_cap, int32_t *drafted_out,
+                                                  int32_t *accepted_out, char **out_error);
+// From any thread, also when idle. The stream answers CANCELLED until reset or reset_keep.
+ELIZA_API int eliza_inference_llm_stream_cancel(EliLlmStream *stream);
+// Forgets the sequence, its output and its sampling state.
+ELIZA_API int eliza_inference_llm_stream_reset(EliLlmStream *stream);
+// Keeps the first n_keep tokens of the sequence. Returns how many were kept, 0 if none could be; an error only for NULL.
+ELIZA_API int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep);
+ELIZA_API int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename,
+                                                   char **out_error);
+ELIZA_API int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *filename,
+                                                      char **out_error);
+// Cancels, waits for the engine to let go, frees. NULL is allowed.
+ELIZA_API void eliza_inference_llm_stream_close(EliLlmStream *stream);
+
+// Tokens of a text by the open stream's own vocabulary. add_special: the model's begin token where it wants one;
+// parse_special: markers such as <|im_end|> in the text become tokens. *tokens_out is for eliza_inference_free_tokens.
+ELIZA_API int eliza_inference_llm_stream_tokenize(EliLlmStream *stream, const char *text, size_t text_bytes,
+                                                  int add_special, int parse_special, int32_t **tokens_out,
+                                                  size_t *count_out, char **out_error);
+// *text_out is NUL-terminated UTF-8 for eliza_inference_free_string; special: control tokens are spelled out.
+ELIZA_API int eliza_inference_llm_stream_detokenize(EliLlmStream *stream, const int32_t *ids, size_t count,
+                                                    int special, char **text_out, char **out_error);
+// JSON about what really runs: runtime, device, model, cache types per layer, bytes, timing, candidates refused.
+ELIZA_API int eliza_inference_llm_stream_report(EliLlmStream *stream, char **json_out, char **out_error);
+
+// Waits until one of the context's streams has output its reader has not been told of, at most timeout_ms (< 0: no
+// limit). Writes such streams and returns their number; 0 after the time, or when eliza_inference_llm_poll_wake was called.
+ELIZA_API int eliza_inference_llm_poll(EliInferenceContext *ctx, EliLlmStream **streams_out, size_t cap,
+                                       int timeout_ms);
+ELIZA_API int eliza_inference_llm_poll_wake(EliInferenceContext *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+# The CPU kernels, once as objects: inside ggml (the graph runs them) and as libeliza_kv (verify loads it).
+set(KERNELS_DIR ${CMAKE_CURRENT_LIST_DIR}/../kernels/cpu)
+file(GLOB KERNEL_SOURCES CONFIGURE_DEPENDS ${KERNELS_DIR}/src/*.c)
+
+add_library(eliza_kv_objects OBJECT ${KERNEL_SOURCES})
+target_include_directories(eliza_kv_objects PUBLIC ${KERNELS_DIR}/include ${KERNELS_DIR}/../tables)
+set_target_properties(eliza_kv_objects PROPERTIES C_STANDARD 11 C_VISIBILITY_PRESET hidden)
+# The arithmetic is specified to the byte: no fused multiply-add unless a kernel writes one.
+target_compile_options(eliza_kv_objects PRIVATE -ffp-contract=off -Wall -Wextra -Wpedantic)
+
+if (CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    foreach (source IN LISTS KERNEL_SOURCES)
+        if (source MATCHES "avx2")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c;-mbmi2")
+        elseif (source MATCHES "avx512")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+                "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vbmi;-mavx512vnni;-mfma;-mf16c;-mbmi2")
+        endif ()
+    endforeach ()
+endif ()
+
+add_library(eliza_kv SHARED $<TARGET_OBJECTS:eliza_kv_objects>)
+target_link_libraries(eliza_kv PRIVATE m)
+
+target_sources(ggml-base PRIVATE $<TARGET_OBJECTS:eliza_kv_objects>)
+foreach (target IN ITEMS ggml-base ggml-cpu llama)
+    target_include_directories(${target} PRIVATE ${KERNELS_DIR}/include ${CMAKE_CURRENT_LIST_DIR}/ggml)
+endforeach ()

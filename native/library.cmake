@@ -1,0 +1,15 @@
+file(GLOB_RECURSE ELIZA_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/src/*.cpp)
+add_library(elizainference SHARED ${ELIZA_SOURCES})
+target_include_directories(elizainference
+    PUBLIC include
+    PRIVATE src ggml ${KERNELS_DIR}/include ${LLAMA_CPP_DIR}/src ${LLAMA_CPP_DIR}/vendor)
+target_compile_options(elizainference PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
+target_compile_definitions(elizainference PRIVATE ELIZA_BUILD
+    $<$<BOOL:${ELIZA_ENABLE_LITERT}>:ELIZA_ENABLE_LITERT> $<$<BOOL:${ELIZA_ENABLE_MLX}>:ELIZA_ENABLE_MLX>)
+set_target_properties(elizainference PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+find_package(Threads REQUIRED)
+target_link_libraries(elizainference PRIVATE llama ggml ggml-base ggml-cpu Threads::Threads)
+if (CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    # Nothing but the C ABI leaves the library, so that another llama.cpp may live in the same process.
+    target_link_options(elizainference PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined)
+endif ()

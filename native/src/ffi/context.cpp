@@ -1,0 +1,57 @@
+#include "ffi/context.h"
+
+#include <filesystem>
+
+#include "ffi/error-string.h"
+#include "llama/engine-registry.h"
+#include "llm-backend.h"
+
+using eliza::Failure;
+
+EliInferenceContext::EliInferenceContext(std::string bundle_path)
+    : bundle(std::move(bundle_path)), engines(std::make_unique<eliza::EngineRegistry>()) {}
+
+EliInferenceContext::~EliInferenceContext() = default;
+
+const char *llm_backend_context_bundle_dir(const EliInferenceContext *ctx) {
+    return ctx == nullptr ? nullptr : ctx->bundle.c_str();
+}
+
+EliInferenceContext *eliza_inference_create(const char *bundle, char **out_error) {
+    EliInferenceContext *ctx = nullptr;
+    eliza::guarded(out_error, [&] {
+        if (bundle == nullptr || bundle[0] == '\0') {
+            throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", "no bundle was named",
+                          "pass a .gguf file or a bundle folder");
+        }
+        std::error_code code;
+        if (!std::filesystem::exists(bundle, code)) {
+            throw Failure(ELIZA_ERR_BUNDLE_INVALID, "MODEL_NOT_FOUND", std::string(bundle) + " does not exist",
+                          "check the path, or pull the model first");
+        }
+        ctx = new EliInferenceContext(bundle);
+        return ELIZA_OK;
+    });
+    return ctx;
+}
+
+void eliza_inference_destroy(EliInferenceContext *ctx) { delete ctx; }
+
+int eliza_inference_llm_poll(EliInferenceContext *ctx, EliLlmStream **streams_out, size_t cap, int timeout_ms) {
+    if (ctx == nullptr || streams_out == nullptr || cap == 0) return ELIZA_ERR_INVALID_ARG;
+    return static_cast<int>(ctx->hub.wait(streams_out, cap, timeout_ms));
+}
+
+int eliza_inference_llm_poll_wake(EliInferenceContext *ctx) {
+    if (ctx == nullptr) return ELIZA_ERR_INVALID_ARG;
+    ctx->hub.wake();
+    return ELIZA_OK;
+}
+
+int eliza_inference_mmap_acquire(EliInferenceContext *, const char *, char **out_error) {
+    return eliza::not_implemented(out_error, "mmap_acquire");
+}
+
+int eliza_inference_mmap_evict(EliInferenceContext *, const char *, char **out_error) {
+    return eliza::not_implemented(out_error, "mmap_evict");
+}

@@ -1,0 +1,158 @@
+#include "streaming/output-queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+namespace eliza {
+
+size_t PollHub::wait(EliLlmStream **streams, size_t cap, int timeout_ms) {
+    std::unique_lock lock(mutex_);
+    size_t count = 0;
+    const auto collect = [&] {
+        for (OutputQueue *queue : queues_) {
+            if (count == cap) break;
+            if (queue->owner_ == nullptr || queue->told_ || !queue->ready_locked()) continue;
+            queue->told_ = true;
+            streams[count++] = queue->owner_;
+        }
+        return count > 0 || woken_;
+    };
+    if (timeout_ms < 0) {
+        changed_.wait(lock, collect);
+    } else {
+        changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), collect);
+    }
+    woken_ = false;
+    return count;
+}
+
+void PollHub::wake() {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    changed_.notify_all();
+}
+
+void PollHub::add(OutputQueue *queue) {
+    const std::lock_guard lock(mutex_);
+    queues_.push_back(queue);
+}
+
+void PollHub::remove(OutputQueue *queue) {
+    const std::lock_guard lock(mutex_);
+    std::erase(queues_, queue);
+}
+
+bool OutputQueue::has_room() const {
+    const std::lock_guard lock(hub_.mutex_);
+    return tokens_.size() < capacity_;
+}
+
+void OutputQueue::announce_locked() {
+    readable_.notify_all();
+    if (!told_) hub_.changed_.notify_all();
+}
+
+void OutputQueue::push(OutputToken token) {
+    const std::lock_guard lock(hub_.mutex_);
+    if (cancelled_) return;
+    tokens_.push_back(std::move(token));
+    announce_locked();
+}
+
+void OutputQueue::finish(int status, std::string trailing_text, std::string error) {
+    const std::lock_guard lock(hub_.mutex_);
+    finished_ = true;
+    expecting_ = false;
+    status_ = status;
+    trailing_text_ = std::move(trailing_text);
+    error_ = std::move(error);
+    announce_locked();
+}
+
+bool OutputQueue::expect() {
+    const std::lock_guard lock(hub_.mutex_);
+    finished_ = false;
+    return !std::exchange(expecting_, true);
+}
+
+void OutputQueue::restart() {
+    const std::lock_guard lock(hub_.mutex_);
+    tokens_.clear();
+    trailing_text_.clear();
+    error_.clear();
+    status_ = 0;
+    finished_ = false;
+    cancelled_ = false;
+    expecting_ = false;
+    told_ = false;
+}
+
+void OutputQueue::cancel() {
+    const std::lock_guard lock(hub_.mutex_);
+    tokens_.clear();
+    cancelled_ = true;
+    announce_locked();
+}
+
+int OutputQueue::take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
+                      size_t text_cap, std::string *error) {
+    *count_out = 0;
+    text_out[0] = '\0';
+    if (demand_) demand_();
+
+    std::unique_lock lock(hub_.mutex_);
+    if (!ready_locked()) {
+        if (!expecting_) {
+            *error = "INVALID_ARG: there is nothing to generate from\nprefill a prompt first";
+            return ELIZA_ERR_INVALID_ARG;
+        }
+        if (!wait) {
+            told_ = false;
+            return 2;
+        }
+        readable_.wait(lock, [&] { return ready_locked(); });
+    }
+    if (cancelled_) {
+        *error = "CANCELLED: the stream was cancelled\nreset it before it is used again";
+        return ELIZA_ERR_CANCELLED;
+    }
+    size_t used = 0;
+    while (!tokens_.empty() && *count_out < tokens_cap) {
+        const OutputToken &token = tokens_.front();
+        if (used + token.text.size() + 1 > text_cap) {
+            if (*count_out > 0) break;
+            *error = "INVALID_ARG: text_cap is " + std::to_string(text_cap) + " bytes, the next token needs " +
+                     std::to_string(token.text.size() + 1) + "\npass a larger text buffer; nothing was consumed";
+            return ELIZA_ERR_INVALID_ARG;
+        }
+        std::memcpy(text_out + used, token.text.data(), token.text.size());
+        used += token.text.size();
+        tokens_out[(*count_out)++] = token.id;
+        tokens_.pop_front();
+    }
+    text_out[used] = '\0';
+    const bool made_room = *count_out > 0;
+    int result = 0;
+    if (tokens_.empty() && finished_) {
+        if (status_ != 0 && *count_out == 0) {
+            *error = error_;
+            result = status_;
+        } else if (status_ == 0 && used + trailing_text_.size() + 1 <= text_cap) {
+            std::memcpy(text_out + used, trailing_text_.data(), trailing_text_.size());
+            text_out[used + trailing_text_.size()] = '\0';
+            trailing_text_.clear();
+            result = 1;
+        } else if (status_ == 0 && *count_out == 0) {
+            *error = "INVALID_ARG: text_cap is " + std::to_string(text_cap) + " bytes, the last text needs " +
+                     std::to_string(trailing_text_.size() + 1) + "\npass a larger text buffer; nothing was consumed";
+            return ELIZA_ERR_INVALID_ARG;
+        }
+    }
+    lock.unlock();
+    if (made_room && demand_) demand_();
+    return result;
+}
+
+} // namespace eliza

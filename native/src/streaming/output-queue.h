@@ -1,0 +1,90 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "eliza-inference-ffi.h"
+
+namespace eliza {
+
+class OutputQueue;
+
+// Where the streams of one context say that they have output; one poll waits for all of them.
+class PollHub {
+  public:
+    // Streams whose reader has not been told yet, at most `cap`; waits up to timeout_ms (< 0: for ever).
+    size_t wait(EliLlmStream **streams, size_t cap, int timeout_ms);
+    void wake();
+
+    void add(OutputQueue *queue);
+    void remove(OutputQueue *queue);
+
+  private:
+    friend class OutputQueue;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<OutputQueue *> queues_;
+    bool woken_ = false;
+};
+
+// One generated token, its text whole characters (often empty while one is being put together).
+struct OutputToken {
+    int32_t id = 0;
+    std::string text;
+};
+
+// Tokens that an engine made and a reader has not taken. Bounded: a full queue stops the engine, not the reader.
+class OutputQueue {
+  public:
+    OutputQueue(PollHub &hub, size_t capacity) : hub_(hub), capacity_(capacity) {}
+
+    void set_owner(EliLlmStream *owner) { owner_ = owner; }
+    // Called, without any lock of the queue, when a reader made room or asked for output.
+    void set_demand(std::function<void()> demand) { demand_ = std::move(demand); }
+
+    // Engine side.
+    bool has_room() const;
+    void push(OutputToken token);
+    // No more tokens for now. status 0: ended well; else one of ELIZA_ERR_* with its message.
+    void finish(int status, std::string trailing_text, std::string error);
+    // A prompt is on its way: output will follow. True if none was expected before.
+    bool expect();
+    // Drops everything; the queue is as new.
+    void restart();
+    // From now on the reader gets CANCELLED, whatever was queued.
+    void cancel();
+
+    // Reader side, as eliza_inference_llm_stream_next; 2 if nothing is there and `wait` is false.
+    int take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
+             size_t text_cap, std::string *error);
+
+  private:
+    friend class PollHub;
+
+    bool ready_locked() const { return !tokens_.empty() || finished_ || cancelled_; }
+    void announce_locked();
+
+    PollHub &hub_;
+    const size_t capacity_;
+    EliLlmStream *owner_ = nullptr;
+    std::function<void()> demand_;
+
+    // Guarded by hub_.mutex_, so that a poll sees all of its streams at once.
+    std::condition_variable readable_;
+    std::deque<OutputToken> tokens_;
+    std::string trailing_text_;
+    std::string error_;
+    int status_ = 0;
+    bool finished_ = false;
+    bool cancelled_ = false;
+    bool expecting_ = false;
+    bool told_ = false; // the reader knows that there is something to take
+};
+
+} // namespace eliza

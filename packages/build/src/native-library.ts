@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { userFolders } from "@eliza-inference/fetch";
+import { type BuildProgress, runLogged } from "./cmake.ts";
+import { contentKey } from "./content-key.ts";
+import { applyEdits, readEdits } from "./edits.ts";
+import { withLock } from "./lock.ts";
+import { llamaCpp, type SourcePin } from "./pins.ts";
+import { fetchSource } from "./source.ts";
+import { requireTools } from "./toolchain.ts";
+
+/** `edited` is what the package uses; `pristine` builds only the tools, on llama.cpp without our edits. */
+export type NativeVariant = "edited" | "pristine" | "sanitized";
+
+export interface NativeLibrary {
+  variant: NativeVariant;
+  /** hash of everything that went into the build */
+  key: string;
+  folder: string;
+  /** libelizainference; absent in the pristine variant */
+  library: string;
+  /** the CPU kernels alone, for verify */
+  kernels: string;
+  /** programs for tests and benchmarks, by name */
+  tool(name: "eliza-logits" | "eliza-stream-loop"): string;
+}
+
+export interface EnsureNativeOptions {
+  variant?: NativeVariant;
+  onProgress?: BuildProgress;
+  onStage?: (line: string) => void;
+}
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const EXTENSION = { darwin: "dylib", win32: "dll" }[process.platform as string] ?? "so";
+const LOCK_WAIT_MS = 40 * 60_000;
+
+/**
+ * The built native library, from the user's cache when nothing that goes into it has changed, else built now.
+ * Throws BuildError: TOOL_MISSING, SOURCE_UNAVAILABLE, SOURCE_MISMATCH, EDIT_NOT_UNIQUE, BUILD_FAILED, BUILD_BUSY.
+ */
+export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Promise<NativeLibrary> {
+  const variant = options.variant ?? "edited";
+  const cache = join(userFolders().cache, "native");
+  const tools = await requireTools();
+  const flags = cmakeFlags(variant);
+  const key = await contentKey({ pin: llamaCpp, root: ROOT, tools: tools.values(), flags });
+  const folder = join(cache, "built", `${variant}-${key}`);
+  const library = describeLibrary(variant, key, folder);
+  if (await exists(join(folder, "build.json"))) return library;
+
+  await mkdir(join(cache, "built"), { recursive: true });
+  await withLock(join(cache, `lock-${variant}`), LOCK_WAIT_MS, async () => {
+    if (await exists(join(folder, "build.json"))) return;
+    options.onStage?.(`fetching ${llamaCpp.name} ${llamaCpp.version}`);
+    const source = await fetchSource(llamaCpp, {
+      folder: join(cache, "sources"),
+      ...(options.onStage ? { onProgress: options.onStage } : {}),
+    });
+    const tree = variant === "pristine" ? source : await editedTree(llamaCpp, source, join(cache, "sources"));
+    const build = join(cache, "trees", `${variant}-${hashText([ROOT, tree, ...flags].join(" "))}`);
+    await mkdir(build, { recursive: true });
+    const log = join(build, "build.log");
+    await rm(log, { force: true });
+    options.onStage?.("configuring");
+    const ninja = tools.get("ninja")!.command;
+    await runLogged(
+      tools.get("cmake")!.command,
+      [
+        ...["-S", join(ROOT, "native"), "-B", build, "-G", "Ninja", `-DCMAKE_MAKE_PROGRAM=${ninja}`],
+        `-DCMAKE_C_COMPILER=${tools.get("C compiler")!.command}`,
+        `-DCMAKE_CXX_COMPILER=${tools.get("C++ compiler")!.command}`,
+        `-DLLAMA_CPP_DIR=${tree}`,
+        ...flags,
+      ],
+      log,
+    );
+    options.onStage?.("compiling");
+    const targets = variant === "pristine" ? ["eliza-logits"] : ["elizainference", "eliza_kv", "eliza-logits", "eliza-stream-loop"];
+    await runLogged(ninja, ["-C", build, "-j", String(availableParallelism()), ...targets], log, options.onProgress);
+    await publish(build, folder, library);
+  });
+  return library;
+}
+
+function cmakeFlags(variant: NativeVariant): string[] {
+  return [
+    `-DCMAKE_BUILD_TYPE=${variant === "sanitized" ? "RelWithDebInfo" : "Release"}`,
+    "-DGGML_NATIVE=ON",
+    `-DELIZA_PRISTINE=${variant === "pristine" ? "ON" : "OFF"}`,
+    `-DELIZA_SANITIZE=${variant === "sanitized" ? "ON" : "OFF"}`,
+  ];
+}
+
+function describeLibrary(variant: NativeVariant, key: string, folder: string): NativeLibrary {
+  const suffix = process.platform === "win32" ? ".exe" : "";
+  return {
+    variant,
+    key,
+    folder,
+    library: join(folder, `libelizainference.${EXTENSION}`),
+    kernels: join(folder, `libeliza_kv.${EXTENSION}`),
+    tool: (name) => join(folder, `${name}${suffix}`),
+  };
+}
+
+async function editedTree(pin: SourcePin, source: string, folder: string): Promise<string> {
+  const edits = await readEdits(join(ROOT, "native", "edits", pin.name));
+  const tree = `${source}-edited-${hashText(JSON.stringify(edits))}`;
+  if (await exists(tree)) return tree;
+  const work = await mkdtemp(join(folder, ".edit-"));
+  try {
+    await cp(source, join(work, "tree"), { recursive: true, preserveTimestamps: true });
+    await applyEdits(join(work, "tree"), edits);
+    await rename(join(work, "tree"), tree);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  return tree;
+}
+
+async function publish(build: string, folder: string, library: NativeLibrary): Promise<void> {
+  const work = await mkdtemp(join(dirname(folder), ".publish-"));
+  try {
+    const names = [`libelizainference.${EXTENSION}`, `libeliza_kv.${EXTENSION}`, "eliza-logits", "eliza-stream-loop"];
+    for (const name of names) {
+      for (const place of ["", "bin"]) {
+        const built = join(build, place, name);
+        if (await exists(built)) await copyFile(built, join(work, name));
+      }
+    }
+    await writeFile(
+      join(work, "build.json"),
+      `${JSON.stringify({ key: library.key, variant: library.variant, source: `${llamaCpp.name} ${llamaCpp.version}`, edits: await editNames() }, null, 2)}\n`,
+    );
+    await rename(work, folder);
+  } catch (error) {
+    await rm(work, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function editNames(): Promise<string[]> {
+  return (await readEdits(join(ROOT, "native", "edits", llamaCpp.name))).map((edit) => edit.id);
+}
+
+function hashText(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** What build.json of a built library says. */
+export async function readBuildInfo(library: NativeLibrary): Promise<{ key: string; source: string; edits: string[] }> {
+  return JSON.parse(await readFile(join(library.folder, "build.json"), "utf8"));
+}
