@@ -171,9 +171,8 @@ async function fetchFrom(url: string, sha256: string, options: DownloadOptions):
     report("downloading", bytes, bytes, resumed, true);
     return bytes;
   } catch (error) {
-    if (error instanceof FetchError && (error.code === "HASH_MISMATCH" || error.code === "SIZE_MISMATCH")) {
-      await partial.discard();
-    }
+    const wrong = error instanceof FetchError && /^(HASH|SIZE)_MISMATCH$/.test(error.code);
+    if (wrong || partial.length === 0) await partial.discard();
     throw error;
   } finally {
     if (!done) await partial.close();

@@ -16,6 +16,8 @@ export type FetchErrorCode =
   | "DISK_ERROR"
   | "LOCKED"
   | "CANCELLED"
+  | "SOURCE_UNKNOWN"
+  | "ARCHIVE_INVALID"
   | "ALL_SOURCES_FAILED";
 
 export interface FetchErrorDetails {

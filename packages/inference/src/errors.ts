@@ -1,0 +1,23 @@
+import type { FetchErrorCode } from "@eliza-inference/fetch";
+
+export type InferenceErrorCode =
+  | "INVALID_ARGUMENT"
+  | "MODEL_NOT_FOUND"
+  | "MODEL_INVALID"
+  | "CHAT_TEMPLATE_MISSING"
+  | "CHAT_TEMPLATE_INVALID"
+  | "CHAT_REFUSED"
+  | FetchErrorCode;
+
+/** What went wrong, with a stable `code` and a `hint` that says what to do. */
+export class InferenceError extends Error {
+  override readonly name = "InferenceError";
+  readonly code: InferenceErrorCode;
+  readonly hint: string;
+
+  constructor(code: InferenceErrorCode, message: string, hint: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+    this.hint = hint;
+  }
+}
