@@ -182,6 +182,8 @@ ggml_threadpool *Engine::threads(int32_t count) {
     ggml_threadpool *&pool = threadpools_[count];
     if (pool == nullptr) {
         ggml_threadpool_params params = ggml_threadpool_params_default(count);
+        // Workers spin for about 2 ms between graphs, enough to bridge sampling, and then leave the cores to others.
+        params.poll = 1;
         pool = ggml_threadpool_new(&params);
         if (pool == nullptr) throw std::bad_alloc();
     }
