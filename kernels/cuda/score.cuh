@@ -2,27 +2,9 @@
 // One block decodes ROWS rows of one KV head once and scores HEADS query heads against them. Threads in teams
 // share a row; their parts meet in shared memory.
 #pragma once
-#include "rows.cuh"
+#include "params.cuh"
+#include "query.cuh"
 
-struct ScoreParams {
-    uint32_t n_heads;
-    uint32_t n_kv_heads;
-    uint32_t n_kv;
-    uint32_t head_dim;
-    uint32_t row_stride;  // bytes from one position's row to the next
-    uint32_t head_stride; // bytes from one KV head's row to the next
-    uint32_t flags;
-};
-
-static __device__ __forceinline__ float dot8(const float *v, const float *__restrict__ query) {
-    const float4 low = __ldg((const float4 *)query), high = __ldg((const float4 *)query + 1);
-    return v[0] * low.x + v[1] * low.y + v[2] * low.z + v[3] * low.w + v[4] * high.x + v[5] * high.y +
-           v[6] * high.z + v[7] * high.w;
-}
-
-// A Format has QUERY_PER_VALUE, Shared, Source and three functions: stage fills its Shared; decode gives
-// sixteen values of the row at byte `at` and returns the scale they share; place says where in the query
-// their first and their last eight belong.
 template <class Format, uint32_t ROWS, uint32_t HEADS>
 static __device__ __forceinline__ void score(const uint8_t *__restrict__ rows,
                                              const float *__restrict__ queries, float *__restrict__ scores,
@@ -43,7 +25,7 @@ static __device__ __forceinline__ void score(const uint8_t *__restrict__ rows,
         const uint32_t at = row * p.row_stride + kv_head * p.head_stride;
         for (uint32_t unit = T::lane(); unit < query_dim / 16; unit += T::SIZE) {
             float v[16];
-            const float scale = Format::decode(source, shared, p, rows, at, unit, v);
+            const float scale = Format::decode(source, shared, p.flags, rows, at, unit, v);
 #pragma unroll
             for (uint32_t h = 0; h < HEADS; h++) {
                 if (first + h >= group) break;
@@ -69,16 +51,17 @@ static __device__ __forceinline__ void score(const uint8_t *__restrict__ rows,
     }
 }
 
-// The instances of a kernel, NAME_r<rows>_h<heads>. PARAMETERS and SOURCE are those of the format's own
-// buffers.
+// The instances of a kernel, NAME_r<rows>_h<heads>, for a format with no buffers of its own.
 #define ELIZA_SCORE_KERNEL(NAME, FORMAT, R, H)                                                               \
     extern "C" __global__ void __launch_bounds__(Team<R>::THREADS)                                           \
         NAME##_r##R##_h##H(const uint8_t *rows, const float *queries, float *scores, ScoreParams params) {   \
         score<FORMAT, R, H>(rows, queries, scores, {}, params);                                              \
     }
-#define ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, R)                                                              \
+#define ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, R) \
     MACRO(NAME, FORMAT, R, 1) MACRO(NAME, FORMAT, R, 2) MACRO(NAME, FORMAT, R, 4) MACRO(NAME, FORMAT, R, 8)
-#define ELIZA_FOR_ROWS_AND_HEADS(MACRO, NAME, FORMAT)                                                        \
-    ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 1)                                                                  \
-    ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 2) ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 4)                          \
-        ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 8) ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 32)
+#define ELIZA_FOR_ROWS_AND_HEADS(MACRO, NAME, FORMAT) \
+    ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 1)           \
+    ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 2)           \
+    ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 4)           \
+    ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 8)           \
+    ELIZA_FOR_HEADS(MACRO, NAME, FORMAT, 32)

@@ -1,6 +1,9 @@
 // turbo4: 18 bytes for 32 values, an fp16 scale and 16 bytes whose low nibbles come first.
 #include "score.cuh"
-#include "tables.cuh"
+
+static __device__ const float TURBO4_CENTROIDS[16] = {
+#include "../tables/turbo4-centroids.inc"
+};
 
 struct Turbo4 {
     static constexpr uint32_t QUERY_PER_VALUE = 1;
@@ -10,17 +13,15 @@ struct Turbo4 {
     };
 
     static __device__ __forceinline__ void stage(const Source &, Shared &shared) {
-        for (uint32_t i = threadIdx.x; i < 16; i += blockDim.x)
-            shared.levels[i] = TURBO4_CENTROIDS[i];
+        for (uint32_t i = threadIdx.x; i < 16; i += blockDim.x) shared.levels[i] = TURBO4_CENTROIDS[i];
     }
 
     static __device__ __forceinline__ uint32_t place(uint32_t unit, uint32_t half) {
         return (unit / 2) * 32 + (unit % 2) * 8 + half * 16;
     }
 
-    static __device__ __forceinline__ float decode(const Source &, const Shared &shared, const ScoreParams &,
-                                                   const uint8_t *__restrict__ rows, uint32_t at,
-                                                   uint32_t unit, float *v) {
+    static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t, const uint8_t *__restrict__ rows,
+                                                   uint32_t at, uint32_t unit, float *v) {
         const uint32_t block = at + (unit / 2) * 18;
         const uint32_t codes = block + 2 + (unit % 2) * 8;
 #pragma unroll

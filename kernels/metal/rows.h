@@ -1,3 +1,4 @@
+#pragma once
 // Compressed rows as pairs of bytes: every format's parts begin at even offsets.
 #include <metal_stdlib>
 using namespace metal;

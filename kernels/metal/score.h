@@ -1,27 +1,16 @@
+#pragma once
 // scores[head][t] = sum of query[head][i] * row[t][i], the row decoded in the basis that its format keeps.
 // One threadgroup decodes ROWS rows of one KV head once and scores HEADS query heads against them. Threads in teams
 // share a row; their parts meet in threadgroup memory, so no width of SIMD-group is assumed.
-#include "rows.h"
+#include "query.h"
+#include "score-params.h"
 
 constant uint HEADS [[function_constant(2)]];
 constant uint MAX_HEADS = 8; // a function constant cannot size an array
 
-struct ScoreParams {
-    uint n_heads;
-    uint n_kv_heads;
-    uint n_kv;
-    uint head_dim;
-    uint row_stride;  // bytes from one position's row to the next
-    uint head_stride; // bytes from one KV head's row to the next
-    uint flags;
-};
-
-// A Format has QUERY_PER_VALUE, SHARED_FLOATS and three functions:
-// stage fills its own threadgroup memory; decode gives sixteen values of the row at byte `at` and returns the scale
-// they share; places says where in the query the first and the last eight of them belong.
 template <class Format>
 static void score(device const ushort *rows, device const float4 *queries, device float *scores,
-                  thread const typename Format::Source &source, thread const ScoreParams &p,
+                  typename Format::Source source, thread const ScoreParams &p,
                   threadgroup float *memory, uint thread_index, uint3 position) {
     threadgroup float *parts = memory + Format::SHARED_FLOATS;
     Format::stage(source, memory, thread_index);
@@ -37,16 +26,12 @@ static void score(device const ushort *rows, device const float4 *queries, devic
         const uint at = row * p.row_stride + kv_head * p.head_stride;
         for (uint unit = team_lane(thread_index); unit < query_dim / 16; unit += team_size()) {
             float v[16];
-            const float scale = Format::decode(source, p, rows, memory, at, unit, v);
+            const float scale = Format::decode(source, memory, p.flags, rows, at, unit, v);
             const uint2 place = Format::places(unit);
             for (uint h = 0; h < HEADS; h++) {
                 if (first + h >= group) break;
                 device const float4 *query = queries + (kv_head * group + first + h) * query_dim / 4;
-                const float low = dot(float4(v[0], v[1], v[2], v[3]), query[place.x / 4]) +
-                                  dot(float4(v[4], v[5], v[6], v[7]), query[place.x / 4 + 1]);
-                const float high = dot(float4(v[8], v[9], v[10], v[11]), query[place.y / 4]) +
-                                   dot(float4(v[12], v[13], v[14], v[15]), query[place.y / 4 + 1]);
-                sums[h] += scale * (low + high);
+                sums[h] += scale * (dot8(v, query + place.x / 4) + dot8(v + 8, query + place.y / 4));
             }
         }
     }

@@ -1,12 +1,15 @@
 // turbo4: 18 bytes for 32 values, an fp16 scale and 16 bytes whose low nibbles come first.
 #include "score.h"
-#include "tables.h"
+
+constant float TURBO4_CENTROIDS[16] = {
+#include "../tables/turbo4-centroids.inc"
+};
 
 struct Turbo4 {
     enum : uint { QUERY_PER_VALUE = 1, SHARED_FLOATS = 16 };
     struct Source {};
 
-    static void stage(thread const Source &, threadgroup float *levels, uint thread_index) {
+    static void stage(Source, threadgroup float *levels, uint thread_index) {
         for (uint i = thread_index; i < 16; i += THREADS) levels[i] = TURBO4_CENTROIDS[i];
     }
 
@@ -15,8 +18,8 @@ struct Turbo4 {
         return uint2(place, place + 16);
     }
 
-    static float decode(thread const Source &, thread const ScoreParams &, device const ushort *rows,
-                        threadgroup const float *levels, uint at, uint unit, thread float *v) {
+    static float decode(Source, threadgroup const float *levels, uint, device const ushort *rows, uint at,
+                        uint unit, thread float *v) {
         const uint block = at + (unit / 2) * 18;
         const uint codes = block + 2 + (unit % 2) * 8;
         for (uint i = 0; i < 4; i++) {
@@ -31,13 +34,12 @@ struct Turbo4 {
 };
 
 kernel void eliza_turbo4_score(device const ushort *rows [[buffer(0)]],
-                               device const float4 *queries [[buffer(1)]],
-                               device float *scores [[buffer(2)]],
-                               constant ScoreParams &params [[buffer(3)]],
-                               threadgroup float *memory [[threadgroup(0)]],
-                               uint thread_index [[thread_index_in_threadgroup]],
-                               uint3 position [[threadgroup_position_in_grid]]) {
-    const Turbo4::Source source = {};
+                        device const float4 *queries [[buffer(1)]],
+                        device float *scores [[buffer(2)]],
+                        constant ScoreParams &params [[buffer(3)]],
+                        threadgroup float *memory [[threadgroup(0)]],
+                        uint thread_index [[thread_index_in_threadgroup]],
+                        uint3 position [[threadgroup_position_in_grid]]) {
     const ScoreParams p = params;
-    score<Turbo4>(rows, queries, scores, source, p, memory, thread_index, position);
+    score<Turbo4>(rows, queries, scores, {}, p, memory, thread_index, position);
 }

@@ -2,12 +2,11 @@
 // One workgroup decodes ROWS rows of one KV head once and scores HEADS query heads against them. Threads in teams
 // share a row; their parts meet in shared memory, so no width of subgroup is assumed.
 //
-// The file that includes this defines QUERY_PER_VALUE and the three functions declared here.
-#include "rows.glsl"
+// The format's file, included first, defines QUERY_PER_VALUE, stage, decode and places.
 
 layout(constant_id = 2) const uint HEADS = 1;
 
-layout(std430, binding = 1) readonly buffer Queries { vec4 queries[]; };
+#include "query.glsl"
 layout(std430, binding = 2) writeonly buffer Scores { float scores[]; };
 layout(push_constant) uniform Params {
     uint n_heads;
@@ -19,21 +18,7 @@ layout(push_constant) uniform Params {
     uint flags;
 };
 
-// Fills the format's own shared memory.
-void stage(uint thread, uint threads);
-// Decodes sixteen values of the row at byte `at`; returns the scale they share.
-float decode(uint at, uint unit, out float values[16]);
-// Where in the query the first and the last eight of them belong.
-uvec2 places(uint unit);
-
 shared float parts[HEADS * ROWS * (gl_WorkGroupSize.x / ROWS + 1)];
-
-float dot8(float values[16], uint from, uint place) {
-    const vec4 low = queries[place / 4], high = queries[place / 4 + 1];
-    return values[from] * low.x + values[from + 1] * low.y + values[from + 2] * low.z + values[from + 3] * low.w +
-           values[from + 4] * high.x + values[from + 5] * high.y + values[from + 6] * high.z +
-           values[from + 7] * high.w;
-}
 
 void main() {
     stage(gl_LocalInvocationIndex, gl_WorkGroupSize.x);
@@ -50,7 +35,7 @@ void main() {
         const uint at = row * row_stride + kv_head * head_stride;
         for (uint unit = team_lane(); unit < query_dim / 16; unit += team_size()) {
             float values[16];
-            const float scale = decode(at, unit, values);
+            const float scale = decode(at, unit, flags, values);
             const uvec2 place = places(unit);
             for (uint h = 0; h < HEADS; h++) {
                 if (first + h >= group) break;

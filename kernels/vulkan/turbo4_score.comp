@@ -1,14 +1,16 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // turbo4: 18 bytes for 32 values, an fp16 scale and 16 bytes whose low nibbles come first.
+#include "rows.glsl"
 #define QUERY_PER_VALUE 1
-#include "tables.glsl"
-#include "score.glsl"
 
+const float CENTROIDS[16] = {
+#include "../tables/turbo4-centroids.inc"
+};
 shared float levels[16];
 
 void stage(uint thread, uint threads) {
-    for (uint i = thread; i < 16; i += threads) levels[i] = TURBO4_CENTROIDS[i];
+    for (uint i = thread; i < 16; i += threads) levels[i] = CENTROIDS[i];
 }
 
 uvec2 places(uint unit) {
@@ -16,7 +18,7 @@ uvec2 places(uint unit) {
     return uvec2(place, place + 16);
 }
 
-float decode(uint at, uint unit, out float values[16]) {
+float decode(uint at, uint unit, uint flags, out float values[16]) {
     const uint block = at + (unit / 2) * 18;
     const uint codes = block + 2 + (unit % 2) * 8;
     for (uint i = 0; i < 4; i++) {
@@ -28,3 +30,5 @@ float decode(uint at, uint unit, out float values[16]) {
     }
     return half_at(block);
 }
+
+#include "score.glsl"

@@ -7,8 +7,8 @@ import { sha256 } from "./repository.ts";
 
 function cacheFolder(): string {
   const base =
-    process.env["XDG_CACHE_HOME"] ??
-    (process.platform === "win32" ? process.env["LOCALAPPDATA"] : undefined) ??
+    process.env.XDG_CACHE_HOME ??
+    (process.platform === "win32" ? process.env.LOCALAPPDATA : undefined) ??
     join(homedir(), ".cache");
   return join(base, "eliza-inference", "kernels");
 }
@@ -20,7 +20,7 @@ function cacheFolder(): string {
  */
 export function cached(inputs: readonly string[], extension: string, build: (path: string) => void): string {
   const name = `${sha256(inputs.join("\0")).slice(0, 32)}.${extension}`;
-  const prebuilt = process.env["ELIZA_VERIFY_PREBUILT"];
+  const prebuilt = process.env.ELIZA_VERIFY_PREBUILT;
   if (prebuilt && existsSync(join(prebuilt, name))) return join(prebuilt, name);
   const folder = cacheFolder();
   const path = join(folder, name);

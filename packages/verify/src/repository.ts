@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 function findRoot(): string {
-  const named = process.env["ELIZA_VERIFY_ROOT"];
+  const named = process.env.ELIZA_VERIFY_ROOT;
   if (named) return named;
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, "kernels", "vulkan")) && existsSync(join(folder, "contract"))) return folder;
@@ -49,11 +49,20 @@ export function readSource(path: string): SourceFile[] {
   return [...files.values()];
 }
 
-/** The source as one text, for compilers that cannot open files: each include is replaced by its file, once. */
+/**
+ * The source as one text, for compilers that cannot open files: each header in the place of its first include,
+ * each table (.inc) in every place.
+ */
 export function inlineSource(path: string): string {
-  return readSource(path)
-    .map((file) => file.text.replace(LOCAL_INCLUDE, "").replace(/^[ \t]*#pragma once[ \t]*$/gm, ""))
-    .join("\n");
+  const seen = new Set<string>();
+  const expand = (file: string): string => {
+    if (seen.has(file) && !file.endsWith(".inc")) return "";
+    seen.add(file);
+    return readFileSync(join(ROOT, file), "utf8")
+      .replace(/^[ \t]*#pragma once[ \t]*$/gm, "")
+      .replace(LOCAL_INCLUDE, (_, name: string) => expand(repositoryPath(join(ROOT, dirname(file), name))));
+  };
+  return expand(path);
 }
 
 /** Hash of a kernel's source with all it includes: paths and contents, so a moved line counts too. */

@@ -88,7 +88,7 @@ export class CudaDevice implements Device {
     this.description = {
       name: "cuda",
       backend: "cuda",
-      kind: process.env["ELIZA_CUDA_LIBRARY"] ? "emulated" : "hardware",
+      kind: process.env.ELIZA_CUDA_LIBRARY ? "emulated" : "hardware",
       model: new TextDecoder().decode(name.subarray(0, name.indexOf(0))),
       driver: `CUDA ${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}, sm_${this.#architecture}`,
       subgroupWidth: attribute(WARP_SIZE),

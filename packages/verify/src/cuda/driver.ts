@@ -86,7 +86,7 @@ function bind(library: Library, name: string, parameters: string): DriverCall {
  */
 export function loadCudaDriver(): CudaDriver {
   const name =
-    process.env["ELIZA_CUDA_LIBRARY"] ?? (process.platform === "win32" ? "nvcuda.dll" : "libcuda.so.1");
+    process.env.ELIZA_CUDA_LIBRARY ?? (process.platform === "win32" ? "nvcuda.dll" : "libcuda.so.1");
   let library: Library;
   try {
     library = koffi.load(name);

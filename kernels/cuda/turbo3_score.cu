@@ -1,0 +1,32 @@
+// turbo3: 14 bytes for 32 values, the block's own fp16 norm, 8 bytes of low bit pairs, 4 bytes of high bits.
+#include "score.cuh"
+
+static __device__ const float TURBO3_CENTROIDS[8] = {
+#include "../tables/turbo3-centroids.inc"
+};
+
+struct Turbo3 {
+    static constexpr uint32_t QUERY_PER_VALUE = 1;
+    struct Source {};
+    struct Shared {
+        float levels[8];
+    };
+
+    static __device__ __forceinline__ void stage(const Source &, Shared &shared) {
+        for (uint32_t i = threadIdx.x; i < 8; i += blockDim.x) shared.levels[i] = TURBO3_CENTROIDS[i];
+    }
+
+    static __device__ __forceinline__ uint32_t place(uint32_t unit, uint32_t half) { return unit * 16 + half * 8; }
+
+    static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t, const uint8_t *__restrict__ rows,
+                                                   uint32_t at, uint32_t unit, float *v) {
+        const uint32_t block = at + (unit / 2) * 14;
+        const uint32_t low = load32(rows, block + 2 + (unit % 2) * 4);
+        const uint32_t high = load16(rows, block + 10 + (unit % 2) * 2);
+#pragma unroll
+        for (uint32_t i = 0; i < 16; i++) v[i] = shared.levels[((low >> (2 * i)) & 3) | (((high >> i) & 1) << 2)];
+        return half_at(rows, block);
+    }
+};
+
+ELIZA_FOR_ROWS_AND_HEADS(ELIZA_SCORE_KERNEL, eliza_turbo3_score, Turbo3)

@@ -1,0 +1,163 @@
+import { type FormatOptions, format, type KvFormat, qjlProjection } from "@eliza-inference/codecs";
+import type { KernelEntry } from "./device.ts";
+import { type KernelCase, type PlannedCase, SCORE_TOLERANCE } from "./kernel-case.ts";
+import { Random } from "./random.ts";
+import { randomRows, type ScaleProfile } from "./rows.ts";
+import { teamSize } from "./variants.ts";
+
+/** How a kernel that takes a matrix of compressed rows is fed. */
+export interface MatrixKernel {
+  readonly entry: KernelEntry;
+  readonly format: string;
+  readonly options: readonly FormatOptions[];
+}
+
+interface MatrixShape {
+  readonly nRows: number;
+  readonly nCols: number;
+  readonly rows: number;
+  readonly gap: number;
+  readonly scales: ScaleProfile;
+  readonly long?: boolean;
+}
+
+const TILE = 128;
+const SIGNS = 256;
+
+/** H128 of a tile in float64. */
+function hadamard(values: Float64Array): void {
+  for (let step = 1; step < TILE; step *= 2) {
+    for (let i = 0; i < TILE; i++) {
+      if (i & step) continue;
+      const a = values[i]!;
+      const b = values[i + step]!;
+      values[i] = a + b;
+      values[i + step] = a - b;
+    }
+  }
+}
+
+/** A decoded tile in the original basis, in float64, and the sum of the sizes of what each value adds up. */
+function originalTile(kv: KvFormat, decoded: Float32Array, projection: Float32Array | undefined) {
+  const value = new Float64Array(TILE);
+  const size = new Float64Array(TILE);
+  if (!projection) {
+    value.set(decoded);
+    hadamard(value);
+    size.fill(decoded.reduce((sum, x) => sum + Math.abs(x), 0));
+    return { value, size };
+  }
+  if (decoded.length !== SIGNS) throw new RangeError(`${kv.name} tiles have ${decoded.length} coded values`);
+  for (let i = 0; i < TILE; i++) {
+    for (let j = 0; j < SIGNS; j++) {
+      const product = projection[i * SIGNS + j]! * decoded[j]!;
+      value[i]! += product;
+      size[i]! += Math.abs(product);
+    }
+  }
+  return { value, size };
+}
+
+function withGaps(rows: Uint8Array, count: number, rowBytes: number, gap: number): Uint8Array {
+  const memory = new Uint8Array(count * (rowBytes + gap)).fill(0xa5);
+  for (let row = 0; row < count; row++) {
+    memory.set(rows.subarray(row * rowBytes, (row + 1) * rowBytes), row * (rowBytes + gap));
+  }
+  return memory;
+}
+
+function mulMvCase(kernel: MatrixKernel, options: FormatOptions, shape: MatrixShape): KernelCase {
+  const { nRows, nCols, rows, gap } = shape;
+  const random = new Random(nRows * 31 + nCols);
+  const kv = format(kernel.format, nCols, options);
+  const encoded = randomRows(kv, nRows, random, shape.scales);
+  const vector = random.floats(nCols);
+  const prepared = kv.rotateQuery(vector);
+  const expected = new Float64Array(nRows);
+  const magnitude = new Float64Array(nRows);
+  for (let row = 0; row < nRows; row++) {
+    const decoded = kv.decodeRotated(encoded.subarray(row * kv.rowBytes, (row + 1) * kv.rowBytes));
+    for (let i = 0; i < decoded.length; i++) {
+      const product = decoded[i]! * prepared[i]!;
+      expected[row]! += product;
+      magnitude[row]! += Math.abs(product);
+    }
+  }
+  return {
+    constants: { rows, heads: 1, threads: teamSize(rows) * rows },
+    groups: [Math.ceil(nRows / rows), 1, 1],
+    params: Uint32Array.of(nRows, nCols, kv.rowBytes + gap, options.residual ? 1 : 0),
+    inputs: [
+      withGaps(encoded, nRows, kv.rowBytes, gap),
+      kernel.format === "q4_polar" ? vector : prepared,
+      undefined,
+    ],
+    expected,
+    magnitude,
+    tolerance: { relative: SCORE_TOLERANCE },
+  };
+}
+
+function getRowsCase(kernel: MatrixKernel, options: FormatOptions, shape: MatrixShape): KernelCase {
+  const { nRows, nCols, gap } = shape;
+  const random = new Random(nRows * 37 + nCols);
+  const kv = format(kernel.format, nCols, options);
+  const encoded = randomRows(kv, nRows, random, shape.scales);
+  const nIds = nRows + 3;
+  const ids = Uint32Array.from({ length: nIds }, () => random.below(nRows));
+  const projection =
+    kernel.format === "qjl1_256" ? qjlProjection(options.projection ?? "orthogonal") : undefined;
+  const expected = new Float64Array(nIds * nCols);
+  const magnitude = new Float64Array(nIds * nCols);
+  for (const [i, id] of ids.entries()) {
+    const decoded = kv.decodeRotated(encoded.subarray(id * kv.rowBytes, (id + 1) * kv.rowBytes));
+    for (const tile of kv.tiles) {
+      const coded = decoded.subarray(tile.rotatedDim, tile.rotatedDim + tile.rotatedWidth);
+      const { value, size } = originalTile(kv, coded, projection);
+      expected.set(value, i * nCols + tile.dim);
+      magnitude.set(size, i * nCols + tile.dim);
+    }
+  }
+  return {
+    constants: { rows: 1, heads: 1, threads: TILE },
+    groups: [nIds, nCols / TILE, 1],
+    params: Uint32Array.of(nIds, nCols, kv.rowBytes + gap, options.residual ? 1 : 0),
+    inputs: [withGaps(encoded, nRows, kv.rowBytes, gap), ids, undefined, ...(projection ? [projection] : [])],
+    expected,
+    magnitude,
+    tolerance: { relative: SCORE_TOLERANCE },
+  };
+}
+
+const SHAPES: readonly MatrixShape[] = [
+  { nRows: 67, nCols: 128, rows: 32, gap: 0, scales: "normal" },
+  { nRows: 33, nCols: 256, rows: 8, gap: 6, scales: "normal" },
+  { nRows: 31, nCols: 512, rows: 4, gap: 0, scales: "normal" },
+  { nRows: 5, nCols: 1024, rows: 2, gap: 2, scales: "normal" },
+  { nRows: 7, nCols: 128, rows: 1, gap: 0, scales: "normal" },
+  { nRows: 1, nCols: 128, rows: 32, gap: 0, scales: "normal" },
+  { nRows: 40, nCols: 128, rows: 32, gap: 0, scales: "tiny" },
+  { nRows: 40, nCols: 128, rows: 32, gap: 0, scales: "huge" },
+  { nRows: 40, nCols: 128, rows: 32, gap: 0, scales: "zero" },
+  { nRows: 40, nCols: 128, rows: 32, gap: 0, scales: "nan" },
+  { nRows: 4096, nCols: 128, rows: 32, gap: 0, scales: "normal", long: true },
+];
+
+/** All cases of a mul_mv or get_rows kernel. */
+export function matrixCases(kernel: MatrixKernel): PlannedCase[] {
+  const make = kernel.entry.constants === "none" ? getRowsCase : mulMvCase;
+  return kernel.options.flatMap((options) =>
+    SHAPES.map((shape) => {
+      const option = Object.values(options).join(" ");
+      return {
+        kernel: kernel.entry,
+        name:
+          `${kernel.format}${option && ` ${option}`} ${shape.nRows}x${shape.nCols} rows ${shape.rows} ` +
+          `gap ${shape.gap} ${shape.scales}`,
+        origin: "generated" as const,
+        long: shape.long ?? false,
+        make: () => make(kernel, options, shape),
+      };
+    }),
+  );
+}

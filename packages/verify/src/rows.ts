@@ -1,0 +1,56 @@
+import type { KvFormat, Tile } from "@eliza-inference/codecs";
+import type { Random } from "./random.ts";
+
+/** How large the scales of generated rows are. */
+export type ScaleProfile = "normal" | "tiny" | "huge" | "zero" | "nan";
+
+const HALF_NAN = 0x7e00;
+const BFLOAT_NAN = 0x7fc0;
+
+function half(profile: ScaleProfile, random: Random): number {
+  if (profile === "tiny") return 1 + random.below(0x3ff); // subnormals
+  if (profile === "huge") return 0x7800 + random.below(0x400); // 32768 to 65504
+  return 0x3400 + random.below(0xc00); // 0.25 to 2
+}
+
+function bfloat(profile: ScaleProfile, random: Random): number {
+  if (profile === "tiny") return 0x0d00 + random.below(0x80); // about 4e-31
+  if (profile === "huge") return 0x7100 + random.below(0x80); // about 6e29
+  return 0x3e80 + random.below(0x180); // 0.25 to 2
+}
+
+/** Byte offsets of a tile's scales. */
+function scaleOffsets(tile: Tile): number[] {
+  if (tile.kind === "turbo3") {
+    const blocks = tile.width / 32;
+    return Array.from({ length: blocks }, (_, block) => tile.byte + (block * tile.bytes) / blocks);
+  }
+  return [tile.kind === "qjl1_256" ? tile.byte + 32 : tile.byte];
+}
+
+/**
+ * Encoded rows of random codes: every byte pattern is a valid row, so decoders are tested on all of them, padding
+ * and unused bits included. Scales are drawn by profile; "zero" and "nan" give every third row such scales.
+ */
+export function randomRows(
+  format: KvFormat,
+  count: number,
+  random: Random,
+  profile: ScaleProfile,
+): Uint8Array {
+  const bytes = random.bytes(count * format.rowBytes);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let row = 0; row < count; row++) {
+    const special = row % 3 === 1;
+    for (const tile of format.tiles) {
+      const isBfloat = tile.kind === "qjl1_256";
+      for (const offset of scaleOffsets(tile)) {
+        let scale = isBfloat ? bfloat(profile, random) : half(profile, random);
+        if (special && profile === "zero") scale = 0;
+        if (special && profile === "nan") scale = isBfloat ? BFLOAT_NAN : HALF_NAN;
+        view.setUint16(row * format.rowBytes + offset, scale, true);
+      }
+    }
+  }
+  return bytes;
+}

@@ -1,0 +1,116 @@
+import type { Device, DeviceBuffer, Kernel, KernelConstants, KernelEntry } from "./device.ts";
+import { VerifyError } from "./errors.ts";
+import {
+  type CaseResult,
+  judge,
+  type KernelCase,
+  type PlannedCase,
+  poisonedOutput,
+  readOutput,
+} from "./kernel-case.ts";
+
+export interface KernelResult {
+  readonly kernel: string;
+  readonly cases: number;
+  /** Largest relative difference of the golden and generated cases. */
+  readonly maxDifference: number;
+  /** Largest absolute difference of the seed's cases, or undefined where it has none. */
+  readonly maxSeedDifference: number | undefined;
+  readonly failures: readonly { readonly name: string; readonly reason: string }[];
+  readonly milliseconds: number;
+}
+
+async function outputOf(device: Device, kernel: Kernel, test: KernelCase): Promise<Float32Array> {
+  const buffers: DeviceBuffer[] = [];
+  try {
+    for (const input of test.inputs) {
+      buffers.push(device.buffer(input ?? poisonedOutput(test.expected.length)));
+    }
+    await kernel.dispatch(test.groups, buffers, test.params);
+    return readOutput(buffers[test.inputs.indexOf(undefined)]!);
+  } finally {
+    for (const buffer of buffers) buffer[Symbol.dispose]();
+  }
+}
+
+/** Runs one case under every schedule of the device; they must agree to the bit. */
+export async function runCase(
+  device: Device,
+  kernel: Kernel,
+  name: string,
+  test: KernelCase,
+): Promise<CaseResult> {
+  let first: Float32Array | undefined;
+  let result: CaseResult = { name, difference: 0, failure: "not run" };
+  for (let schedule = 0; schedule < device.schedules; schedule++) {
+    device.setSchedule(schedule);
+    const output = await outputOf(device, kernel, test);
+    if (first === undefined) {
+      first = output;
+      result = judge(name, test, output);
+    } else {
+      const bits = new Uint32Array(output.buffer);
+      const others = new Uint32Array(first.buffer);
+      const at = bits.findIndex((word, i) => word !== others[i]);
+      if (at >= 0 && !result.failure) {
+        const failure = `output ${at} is ${first[at]} in one schedule and ${output[at]} in another: a barrier is missing`;
+        result = { name, difference: Number.POSITIVE_INFINITY, failure };
+      }
+    }
+    if (result.failure) break;
+  }
+  device.setSchedule(0);
+  return result;
+}
+
+/** A kernel's built forms, one for each choice of constants. */
+class LoadedKernels implements Disposable {
+  readonly #device: Device;
+  readonly #entry: KernelEntry;
+  readonly #kernels = new Map<string, Kernel>();
+  constructor(device: Device, entry: KernelEntry) {
+    this.#device = device;
+    this.#entry = entry;
+  }
+  async get(constants: KernelConstants): Promise<Kernel> {
+    const key = `${constants.threads}/${constants.rows}/${constants.heads}`;
+    const kernel = this.#kernels.get(key) ?? (await this.#device.load(this.#entry, constants));
+    this.#kernels.set(key, kernel);
+    return kernel;
+  }
+  [Symbol.dispose](): void {
+    for (const kernel of this.#kernels.values()) kernel[Symbol.dispose]();
+  }
+}
+
+/**
+ * Runs all of a kernel's cases. A case that fails or faults is reported, and the next one runs.
+ * @throws VerifyError KERNEL_BUILD, TOOL_MISSING
+ */
+export async function runKernel(
+  device: Device,
+  entry: KernelEntry,
+  plan: readonly PlannedCase[],
+): Promise<KernelResult> {
+  using kernels = new LoadedKernels(device, entry);
+  const started = performance.now();
+  const failures: { name: string; reason: string }[] = [];
+  let maxDifference = 0;
+  let maxSeedDifference: number | undefined;
+  for (const planned of plan) {
+    const { name, origin } = planned;
+    let result: CaseResult;
+    try {
+      const test = planned.make();
+      result = await runCase(device, await kernels.get(test.constants), name, test);
+    } catch (error) {
+      if (!(error instanceof VerifyError) || error.code !== "KERNEL_FAULT") throw error;
+      result = { name, difference: Number.POSITIVE_INFINITY, failure: error.message };
+    }
+    if (origin === "seed") maxSeedDifference = Math.max(maxSeedDifference ?? 0, result.difference);
+    else maxDifference = Math.max(maxDifference, result.difference);
+    if (result.failure) failures.push({ name, reason: result.failure });
+  }
+  const milliseconds = performance.now() - started;
+  return { kernel: entry.id, cases: plan.length, maxDifference, maxSeedDifference, failures, milliseconds };
+}
