@@ -1,4 +1,5 @@
-import { type FormatName, type FormatOptions, format, formatsFor } from "../src/format.ts";
+import { format, formatsFor } from "../src/format.ts";
+import type { FormatName, FormatOptions } from "../src/format-families.ts";
 import type { Tile } from "../src/head-layout.ts";
 import { sha256 } from "../src/sha256.ts";
 import { concatenate, GOLDEN_HEAD_DIMS, goldenQueries, goldenRows } from "./golden-rows.ts";
@@ -21,14 +22,36 @@ interface GoldenFormat {
   decoded_sha256: string;
   decoded_rotated_sha256: string;
   prepared_queries_sha256: string;
+  /** [queries][rows] of `encoded.default`, from the float64 reference. */
+  scores: number[][];
+}
+
+interface Variant {
+  name: FormatName;
+  options: FormatOptions;
+  label: string;
+}
+
+/** Every rate at tiles of 32 for the narrowest heads, and at the widest tile for 128. */
+function trellisVariants(headDim: number): Variant[] {
+  const tile = headDim === 96 ? 32 : headDim === 64 ? 64 : 128;
+  if (headDim > 128) return [];
+  return ([1, 2, 3, 4, 5, 6] as const).map((rate) => ({
+    name: "trellis",
+    options: { rate, tile },
+    label: `trellis${rate}x${tile}`,
+  }));
 }
 
 /** Formats of a head size with every choice of options that changes bytes. */
-function variants(headDim: number): { name: FormatName; options: FormatOptions; label: string }[] {
-  return formatsFor(headDim).flatMap((name) => {
+function variants(headDim: number): Variant[] {
+  return formatsFor(headDim).flatMap((name): Variant[] => {
     const plain = { name, options: {}, label: name };
-    if (name === "q4_polar")
+    if (name === "q4_polar") {
       return [plain, { name, options: { residual: true }, label: "q4_polar-residual" }];
+    }
+    if (name === "qjl1_256") return [plain, { name, options: { projection: "iid" }, label: "qjl1_256-iid" }];
+    if (name === "trellis") return trellisVariants(headDim);
     return [plain];
   });
 }
@@ -73,6 +96,10 @@ export function goldenFixtures(): Map<string, Uint8Array> {
         decoded_sha256: sha256(concatenate(bytes.map(codec.decode))),
         decoded_rotated_sha256: sha256(concatenate(bytes.map(codec.decodeRotated))),
         prepared_queries_sha256: sha256(concatenate(queries.map(codec.rotateQuery))),
+        scores: queries.map((query) => {
+          const prepared = codec.rotateQuery(query);
+          return bytes.map((row) => Number(codec.score(prepared, row).toPrecision(9)));
+        }),
       });
     }
   }

@@ -2,7 +2,9 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { attentionFixtures } from "./attention-fixtures.ts";
 import { goldenFixtures } from "./golden-fixtures.ts";
+import { seedFixtures } from "./seed-fixtures.ts";
 
 const root = new URL("../../../fixtures/", import.meta.url);
 
@@ -18,4 +20,6 @@ function write(folder: string, files: ReadonlyMap<string, Uint8Array>): void {
   console.log(`fixtures/${folder}: ${files.size} files, ${bytes} bytes`);
 }
 
+write("", seedFixtures());
 write("golden/", goldenFixtures());
+write("attention/", attentionFixtures());

@@ -1,53 +1,40 @@
 import { CodecError } from "./codec-error.ts";
-import { tileWidths } from "./head-layout.ts";
+import {
+  type Family,
+  type FormatName,
+  type FormatOptions,
+  families,
+  isFormatName,
+  optionsOf,
+} from "./format-families.ts";
 import { composeFormat, type KvFormat } from "./kv-format.ts";
-import { q4Polar } from "./q4-polar.ts";
-import { tbq3 } from "./tbq3.ts";
-import type { TileCodec } from "./tile-codec.ts";
-import { turbo3 } from "./turbo3.ts";
-import { turbo4 } from "./turbo4.ts";
 
-/** The public names of the formats. */
-export const FORMAT_NAMES = ["turbo4", "tbq3", "turbo3", "q4_polar"] as const;
-export type FormatName = (typeof FORMAT_NAMES)[number];
+/** The public names of the formats; `trellis` is the bare family (options rate and tile). */
+export const FORMAT_NAMES = Object.keys(families) as readonly FormatName[];
 
-/** Choices that some formats have. */
-export interface FormatOptions {
-  /** q4_polar: decode (and encode) the 1-bit residual. Defaults to false, which has the smaller error. */
-  readonly residual?: boolean;
-}
-
-interface Family {
-  readonly widths: readonly number[];
-  codec(width: number, options: FormatOptions): TileCodec;
-}
-
-const families: Record<FormatName, Family> = {
-  turbo4: { widths: [32], codec: () => turbo4 },
-  tbq3: { widths: [32], codec: () => tbq3 },
-  turbo3: { widths: [128, 64], codec: (width) => turbo3(width as 64 | 128) },
-  q4_polar: { widths: [128], codec: (_, options) => q4Polar(options.residual ?? false) },
-};
-
-/** The tile widths of a head, 32s where several 32-tiles make it up; empty if the format does not fit. */
-function widthsOf(name: FormatName, headDim: number): number[] {
-  if (!Number.isInteger(headDim)) return [];
-  return tileWidths(headDim, families[name].widths);
-}
-
-/** The formats that a head of `headDim` values can be stored in. */
+/** The formats that a head of `headDim` values can be stored in with their default options. */
 export function formatsFor(headDim: number): FormatName[] {
-  return FORMAT_NAMES.filter((name) => widthsOf(name, headDim).length > 0);
+  return FORMAT_NAMES.filter((name) => families[name].codecs(headDim, {}).length > 0);
 }
 
-/** Whether a string is a format's name. */
-export function isFormatName(name: string): name is FormatName {
-  return (FORMAT_NAMES as readonly string[]).includes(name);
+function checkOptions(name: FormatName, options: FormatOptions): void {
+  const allowed = optionsOf(name);
+  for (const [key, value] of Object.entries(options)) {
+    const choices = allowed[key as keyof FormatOptions] as readonly unknown[] | undefined;
+    if (value === undefined || choices?.includes(value)) continue;
+    throw new CodecError(
+      "OPTION_INVALID",
+      `${name} does not take ${key}: ${String(value)}`,
+      choices
+        ? `${key} is one of ${choices.join(", ")}.`
+        : `Its options: ${Object.keys(allowed).join(", ") || "none"}.`,
+    );
+  }
 }
 
 /**
  * A format by name for a head size.
- * Throws CodecError FORMAT_UNKNOWN, HEAD_DIM_UNSUPPORTED (the hint lists what fits), OPTION_INVALID.
+ * Throws CodecError FORMAT_UNKNOWN, OPTION_INVALID, HEAD_DIM_UNSUPPORTED (the hint lists what fits).
  */
 export function format(name: string, headDim: number, options: FormatOptions = {}): KvFormat {
   if (!isFormatName(name)) {
@@ -57,19 +44,16 @@ export function format(name: string, headDim: number, options: FormatOptions = {
       `Known: ${FORMAT_NAMES.join(", ")}.`,
     );
   }
-  const widths = widthsOf(name, headDim);
-  if (widths.length === 0) {
+  checkOptions(name, options);
+  const family: Family = families[name];
+  const codecs = Number.isInteger(headDim) && headDim > 0 ? family.codecs(headDim, options) : [];
+  if (codecs.length === 0) {
     const fitting = formatsFor(headDim);
     throw new CodecError(
       "HEAD_DIM_UNSUPPORTED",
-      `${name} cannot hold heads of ${headDim} values: its tiles are ${families[name].widths.join(" or ")} wide`,
-      fitting.length > 0 ? `These fit: ${fitting.join(", ")}.` : "Head sizes must be multiples of 32.",
+      `${name} cannot hold heads of ${headDim} values: it needs ${family.needs}`,
+      fitting.length > 0 ? `These fit: ${fitting.join(", ")}.` : "Every format needs a multiple of 32.",
     );
   }
-  return composeFormat(
-    name,
-    headDim,
-    widths.map((width) => families[name].codec(width, options)),
-    false,
-  );
+  return composeFormat(name, headDim, codecs, family.mixed ?? false);
 }

@@ -1,13 +1,15 @@
+export { type AttentionInput, attention } from "./attention.ts";
 export { CodecError, type CodecErrorCode } from "./codec-error.ts";
-export {
-  FORMAT_NAMES,
-  type FormatName,
-  type FormatOptions,
-  format,
-  formatsFor,
-  isFormatName,
-} from "./format.ts";
+export { FORMAT_NAMES, format, formatsFor } from "./format.ts";
+export { type FormatName, type FormatOptions, isFormatName } from "./format-families.ts";
 export type { Tile } from "./head-layout.ts";
 export type { EncodeOptions, KvFormat } from "./kv-format.ts";
+export { QJL_SCALE } from "./qjl.ts";
+export { iidProjection, QJL_SEEDS, type QjlProjection, qjlProjection } from "./qjl-projection.ts";
+export { POLAR_TABLE, TBQ3_TABLE, TURBO3_TABLE, TURBO4_TABLE } from "./scalar-tables.ts";
+export type { ScalarTable } from "./scale-search.ts";
 export { sha256 } from "./sha256.ts";
+export { expandSigns, SIGNS_1, SIGNS_2, SIGNS_32, SIGNS_RESIDUAL } from "./sign-masks.ts";
 export type { Encoder, TileKind } from "./tile-codec.ts";
+export { SAMPLES_PER_STEP, STATES, type TrellisCodebook, type TrellisRate } from "./trellis-codebook.ts";
+export { codebookOf, TRELLIS_CODEBOOKS } from "./trellis-codebooks.ts";

@@ -1,6 +1,10 @@
+import { QJL_SCALE } from "./qjl.ts";
+import { qjlProjection } from "./qjl-projection.ts";
 import { POLAR_TABLE, TBQ3_TABLE, TURBO3_TABLE, TURBO4_TABLE } from "./scalar-tables.ts";
 import type { ScalarTable } from "./scale-search.ts";
 import { SIGNS_1, SIGNS_2, SIGNS_32, SIGNS_RESIDUAL } from "./sign-masks.ts";
+import { prefixedStep } from "./trellis.ts";
+import { codebookOf, TRELLIS_CODEBOOKS } from "./trellis-codebooks.ts";
 
 /** A float32 as a literal that C, CUDA, Metal and GLSL read back as the same float32. */
 function floatLiteral(value: number): string {
@@ -49,5 +53,14 @@ export function kernelTables(): Record<string, string> {
     "signs-1.inc": maskList(SIGNS_1),
     "signs-2.inc": maskList(SIGNS_2),
     "signs-residual.inc": maskList(SIGNS_RESIDUAL),
+    ...Object.fromEntries(
+      TRELLIS_CODEBOOKS.map(({ rate, values }) => [`trellis-${rate}-values.inc`, integerList(values)]),
+    ),
+    "trellis-steps.inc": floatList(TRELLIS_CODEBOOKS.map(({ step }) => step)),
+    "trellis-sample-scales.inc": floatList(TRELLIS_CODEBOOKS.map(({ sampleScale }) => sampleScale)),
+    "trellis-prefixed-step.inc": floatList([prefixedStep(codebookOf(3))]),
+    "qjl-iid.inc": floatList(qjlProjection("iid")),
+    "qjl-orthogonal.inc": floatList(qjlProjection("orthogonal")),
+    "qjl-scale.inc": floatList([QJL_SCALE]),
   };
 }

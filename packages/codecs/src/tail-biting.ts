@@ -1,0 +1,59 @@
+import { STATE_BITS, type TrellisCodebook } from "./trellis-codebook.ts";
+import { kept, viterbi } from "./viterbi.ts";
+
+const WARM_UP = 64;
+
+/** float32 round to nearest even of |x| below 2^22: 1.5·2^23 leaves no room for a fraction. */
+function roundEven(x: number): number {
+  return Math.fround(Math.fround(x + 12582912) - 12582912);
+}
+
+/** Samples of unit-mean-square values: X = round(u · 4/step), ties to even. */
+export function trellisSamples(codebook: TrellisCodebook, unit: Float32Array, samples: Int32Array): void {
+  for (let i = 0; i < unit.length; i++) {
+    samples[i] = roundEven(Math.fround(unit[i]! * codebook.sampleScale));
+  }
+}
+
+/**
+ * States of a tile whose state before the first sample is the one after the last. A free run over the last
+ * min(n, 64) samples and then the whole tile proposes two anchors: what is kept of its last state, and of the
+ * state with which it entered the tile. The tile is coded with the first, and with the second if it differs;
+ * the second wins only if strictly cheaper.
+ */
+export function tailBitingStates(codebook: TrellisCodebook, samples: Int32Array, states: Uint16Array): void {
+  const warmUp = Math.min(samples.length, WARM_UP);
+  const wrapped = new Int32Array(warmUp + samples.length);
+  wrapped.set(samples.subarray(samples.length - warmUp));
+  wrapped.set(samples, warmUp);
+  const free = viterbi(codebook, wrapped, -1).states;
+  const last = kept(free[free.length - 1]!, codebook.rate);
+  const entry = kept(free[warmUp - 1]!, codebook.rate);
+  const first = viterbi(codebook, samples, last);
+  states.set(first.states);
+  if (entry === last) return;
+  const second = viterbi(codebook, samples, entry);
+  if (second.cost < first.cost) states.set(second.states);
+}
+
+/**
+ * Writes the symbols of a path: the one of sample t at bit 9−k + k·t of an LSB-first stream, modulo its length,
+ * so that the state after sample t is the nine-bit window at bit k·t.
+ */
+export function writeSymbols(states: Uint16Array, rate: number, stream: Uint8Array, totalBits: number): void {
+  for (let t = 0; t < states.length; t++) {
+    const symbol = states[t]! >> (STATE_BITS - rate);
+    for (let i = 0; i < rate; i++) {
+      const bit = (STATE_BITS - rate + rate * t + i) % totalBits;
+      stream[bit >> 3]! |= ((symbol >> i) & 1) << (bit & 7);
+    }
+  }
+}
+
+/** The state after sample t: the nine bits at bit k·t; the byte after the last one is the first. */
+export function stateAt(stream: Uint8Array, rate: number, t: number): number {
+  const bit = rate * t;
+  const at = bit >> 3;
+  const next = at + 1 === stream.length ? 0 : at + 1;
+  return ((stream[at]! | (stream[next]! << 8)) >> (bit & 7)) & ((1 << STATE_BITS) - 1);
+}
