@@ -3,8 +3,10 @@ import { answer, type Document, DocumentBuilder, prose } from "./document.ts";
 import { ask, type Fact, freshFact, recall, state } from "./facts.ts";
 import { jsonExchange, lookUpExchange } from "./json-documents.ts";
 import { knowledge } from "./knowledge.ts";
-import { article, listing, person } from "./phrases.ts";
+import { article, capital, inventedWord, listing, person, thing } from "./phrases.ts";
 import type { Random } from "./random.ts";
+import { ShortText } from "./short-texts.ts";
+import * as talk from "./small-talk.ts";
 import { Story } from "./stories.ts";
 import * as words from "./vocabulary.ts";
 
@@ -12,7 +14,6 @@ export const SYSTEM_PROMPTS = [
   "You are Pico, a small language model. Answer in plain English.",
   "You are a helpful assistant.",
   "You are Pico. You remember what you are told.",
-  "Answer briefly.",
   "You are a careful assistant with a good memory.",
 ] as const;
 
@@ -57,6 +58,23 @@ const ACKNOWLEDGED = [
   "Good to know.",
   "OK.",
 ];
+/** Questions that nothing in the conversation answers and that the model's small world does not hold. */
+const beyond = (random: Random): string => {
+  const noun = random.pick(random.chance(0.5) ? words.OBJECTS : words.ABSTRACTS);
+  const name = random.chance(0.5) ? capital(inventedWord(random)) : random.pick(words.TOWNS);
+  return random.pick([
+    `What is the capital of ${name}?`,
+    `Who wrote the book about ${noun}?`,
+    `Who is the king of ${name}?`,
+    `When was ${name} founded?`,
+    `How old is ${person(random).name}?`,
+    `Who invented the ${random.pick(words.OBJECTS)}?`,
+    `How far is it to ${name}?`,
+    `What will the weather be on ${random.pick(words.DAYS)}?`,
+    `What does ${inventedWord(random)} mean?`,
+    `Why is the ${thing(random)} so ${random.pick(words.ADJECTIVES)}?`,
+  ]);
+};
 const UNKNOWN = ["I do not know. You have not told me.", "I do not know that.", "You have not told me that."];
 
 const small = (random: Random, builder: DocumentBuilder, table = ABOUT): void => {
@@ -68,13 +86,14 @@ const tellStory = (random: Random, builder: DocumentBuilder): void => {
   const story = new Story(random);
   let text = "";
   for (let i = random.int(4, 10); i > 0; i--) text += story.next();
+  const about = random.pick(["", "", ` about ${story.hero}`, ` about ${story.prize}`, ` about ${story.job}`]);
   const request = random.pick([
-    "Tell me a story.",
-    "Tell me a short story.",
-    "Write a short story.",
-    "Write a story.",
+    "Tell me a story",
+    "Tell me a short story",
+    "Write a short story",
+    "Write a story",
   ]);
-  builder.turn("user", request).turn("assistant", text + story.end());
+  builder.turn("user", `${request}${about}.`).turn("assistant", text + story.end());
 };
 
 const question = (random: Random, builder: DocumentBuilder): void => {
@@ -86,6 +105,13 @@ const question = (random: Random, builder: DocumentBuilder): void => {
     [arithmetic.order, 1],
     [jsonExchange, 2],
     [lookUpExchange, 2],
+    [talk.nameSome, 1],
+    [talk.isA, 1],
+    [talk.spell, 0.5],
+    [talk.parity, 0.5],
+    [talk.sortNumbers, 0.5],
+    [talk.manyOf, 0.5],
+    [talk.repeat, 1],
     [
       (inner) => {
         const known = knowledge(inner);
@@ -119,6 +145,33 @@ const listExchange = (random: Random, builder: DocumentBuilder): void => {
   builder.turn("assistant", [prose(`The ${what} are`), answer(` ${listing(items)}`), prose(".")]);
 };
 
+const BRIEFLY = [
+  "Answer briefly.",
+  "Reply with the value only.",
+  "Give only the value.",
+  "Only the value, please.",
+];
+
+const askForFact = (random: Random, builder: DocumentBuilder, fact: Fact): void => {
+  if (random.chance(0.12)) {
+    builder
+      .turn("user", `${ask(random, fact)} ${random.pick(BRIEFLY)}`)
+      .turn("assistant", [answer(fact.value)]);
+  } else builder.turn("user", ask(random, fact)).turn("assistant", recall(fact));
+};
+
+/** A text from the user, with questions about the facts in it. */
+const readText = (random: Random, builder: DocumentBuilder, taken: Set<string>, facts: Fact[]): void => {
+  const text = new ShortText(random);
+  builder.add("<|im_start|>user\n");
+  for (let i = random.int(2, 8); i > 0; i--) builder.add(text.next());
+  const fact = freshFact(random, taken);
+  facts.push(fact);
+  builder.add(" ").pieces(state(random, fact));
+  for (let i = random.int(0, 5); i > 0; i--) builder.add(text.next());
+  builder.add(`\n\n${ask(random, fact)}<|im_end|>\n`).turn("assistant", recall(fact));
+};
+
 /**
  * A conversation: small talk, questions, facts told and asked for again.
  * @param size characters to aim at
@@ -127,19 +180,27 @@ export const dialogue = (random: Random, size: number): Document => {
   const builder = new DocumentBuilder();
   const taken = new Set<string>();
   const facts: Fact[] = [];
-  if (random.chance(0.3)) builder.turn("system", random.pick(SYSTEM_PROMPTS));
+  if (random.chance(0.08)) {
+    builder.add(`<|im_start|>system\n${random.pick(["", "You are a helpful assistant. "])}`);
+    for (let i = random.int(1, 5); i > 0; i--) {
+      const fact = freshFact(random, taken);
+      facts.push(fact);
+      builder.pieces(state(random, fact)).add(i > 1 ? " " : "<|im_end|>\n");
+    }
+  } else if (random.chance(0.3)) builder.turn("system", random.pick(SYSTEM_PROMPTS));
   if (random.chance(0.3)) small(random, builder);
   do {
     const kind = random.weighted([
       ["tell", 4],
       ["tell several", 2],
       ["ask", facts.length > 0 ? 7 : 0],
-      ["ask the unknown", 0.5],
+      ["ask the unknown", 0.8],
       ["question", 4],
       ["small talk", 0.7],
       ["story", size > 1500 ? 0.7 : 0.2],
       ["list", 0.6],
-      ["who", 0.4],
+      ["read", 1],
+      ["who", taken.has("my name") || taken.has("my job") ? 0 : 0.4],
     ] as const);
     if (kind === "tell") {
       const fact = freshFact(random, taken);
@@ -154,14 +215,16 @@ export const dialogue = (random: Random, size: number): Document => {
       }
       builder.turn("assistant", random.pick(ACKNOWLEDGED));
     } else if (kind === "ask") {
-      const fact = random.pick(facts);
-      builder.turn("user", ask(random, fact)).turn("assistant", recall(fact));
+      askForFact(random, builder, random.pick(facts));
     } else if (kind === "ask the unknown") {
-      builder.turn("user", ask(random, freshFact(random, taken))).turn("assistant", random.pick(UNKNOWN));
-    } else if (kind === "small talk") small(random, builder);
+      const question = random.chance(0.4) ? beyond(random) : ask(random, freshFact(random, taken));
+      builder.turn("user", question).turn("assistant", random.pick(UNKNOWN));
+    } else if (kind === "read") readText(random, builder, taken, facts);
+    else if (kind === "small talk") small(random, builder);
     else if (kind === "story") tellStory(random, builder);
     else if (kind === "list") listExchange(random, builder);
     else if (kind === "who") {
+      taken.add("my name").add("my job");
       const name = person(random).name;
       const job = article(random.pick(words.JOBS));
       builder

@@ -1,4 +1,5 @@
 import { answer, noise, type Piece, prose } from "./document.ts";
+import { personalFact } from "./personal-facts.ts";
 import { article, capital, code, digits, fullName, inventedWord, person, plural, thing } from "./phrases.ts";
 import type { Random } from "./random.ts";
 import * as words from "./vocabulary.ts";
@@ -204,8 +205,10 @@ const makers: readonly (readonly [Maker, number])[] = [
 
 /** A fact whose key is not in `taken` yet; the key is added. */
 export const freshFact = (random: Random, taken: Set<string>): Fact => {
-  for (;;) {
-    const fact = random.weighted(makers)(random);
+  for (let tries = 0; ; tries++) {
+    // The personal ones run out in a long document.
+    const personal = tries < 3 && random.chance(0.25);
+    const fact = personal ? personalFact(random) : random.weighted(makers)(random);
     if (taken.has(fact.key)) continue;
     taken.add(fact.key);
     return fact;
@@ -233,6 +236,7 @@ export const recall = (fact: Fact): Piece[] => fill(fact.reply, fact.value, answ
 /** A user's question, now and then with a polite opening. */
 export const ask = (random: Random, fact: Fact): string => {
   const question = random.pick(fact.questions);
+  if (random.chance(0.08)) return `I forgot something. ${question}`;
   if (!random.chance(0.15) || question.startsWith("Tell")) return question;
   const opening = random.pick([
     "Can you tell me: ",

@@ -3,6 +3,7 @@ import { type Document, DocumentBuilder } from "./document.ts";
 import { jsonArray } from "./json-documents.ts";
 import { Random } from "./random.ts";
 import { CHARACTERS_PER_TOKEN, keyValueList, notes, plantedFacts, repetition } from "./recall-documents.ts";
+import { ShortText } from "./short-texts.ts";
 import { Story } from "./stories.ts";
 
 /** The two halves of the generator's seeds. They share no stream. */
@@ -15,9 +16,15 @@ export const shardRandom = (split: Split, length: number, shard: number): Random
 
 export type Maker = (random: Random, size: number) => Document;
 
-/** A plain story. */
+/** A plain story, or plain text of another kind. */
 export const story: Maker = (random, size) => {
   const builder = new DocumentBuilder();
+  if (random.chance(0.3)) {
+    const text = new ShortText(random);
+    do builder.add(text.next());
+    while (builder.length < size);
+    return builder.finish();
+  }
   const told = new Story(random);
   do builder.add(told.next());
   while (builder.length < size);

@@ -2,6 +2,7 @@ import { answer, type Document, DocumentBuilder, prose } from "./document.ts";
 import { ask, type Fact, freshFact, recall, state } from "./facts.ts";
 import { code, digits, fullName, inventedWord, person, thing } from "./phrases.ts";
 import type { Random } from "./random.ts";
+import { Filler, type Sentences, ShortText } from "./short-texts.ts";
 import { Story } from "./stories.ts";
 import * as words from "./vocabulary.ts";
 
@@ -14,7 +15,11 @@ export const CHARACTERS_PER_TOKEN = 4;
  */
 export const plantedFacts = (random: Random, size: number): Document => {
   const builder = new DocumentBuilder();
-  const story = new Story(random);
+  const story: Sentences = random.weighted<() => Sentences>([
+    [() => new Story(random), 6],
+    [() => new ShortText(random), 3],
+    [() => new Filler(random), 2],
+  ])();
   const taken = new Set<string>();
   const facts: Fact[] = [];
   const style = random.pick(["qa", "chat", "question"] as const);

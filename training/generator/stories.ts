@@ -1,7 +1,7 @@
 import { article, capital, person, plural, thing } from "./phrases.ts";
 import type { Random } from "./random.ts";
 import * as parts from "./story-templates.ts";
-import { expand, type Slots, type Template } from "./template.ts";
+import { type Slots, sentence, type Template } from "./template.ts";
 import * as words from "./vocabulary.ts";
 
 const GOOD = "glad grateful happy proud relieved thankful delighted cheerful".split(" ");
@@ -104,7 +104,22 @@ export class Story {
     let chosen = this.#random.pick(pool);
     while (chosen === this.#last) chosen = this.#random.pick(pool);
     this.#last = chosen;
-    return expand(chosen, this.#slots, this.#random);
+    return sentence(chosen, this.#slots, this.#random);
+  }
+
+  /** The name of the hero. */
+  get hero(): string {
+    return this.#slots.hero!(this.#random);
+  }
+
+  /** What is sought, with its article: "a red kettle". */
+  get prize(): string {
+    return this.#slots.aPrize!(this.#random);
+  }
+
+  /** The hero's work, with its article. */
+  get job(): string {
+    return this.#slots.aJob!(this.#random);
   }
 
   /** The next sentence with the white space before it. */

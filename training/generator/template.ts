@@ -42,7 +42,7 @@ export const templates = (source: string): readonly Template[] =>
     .map((line) => template(line.trim()));
 
 /** @throws Error naming the slot when the template uses one that `slots` lacks */
-export const expand = (parts: Template, slots: Slots, random: Random): string => {
+const expand = (parts: Template, slots: Slots, random: Random): string => {
   let text = "";
   for (const part of parts) {
     if (part.kind === "text") text += part.text;
@@ -55,3 +55,7 @@ export const expand = (parts: Template, slots: Slots, random: Random): string =>
   }
   return text;
 };
+
+/** The expanded template with "a" turned into "an" before a vowel. */
+export const sentence = (parts: Template, slots: Slots, random: Random): string =>
+  expand(parts, slots, random).replace(/\b([Aa]) (?=[aeiou])/g, "$1n ");
