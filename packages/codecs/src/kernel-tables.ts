@@ -58,6 +58,7 @@ export function kernelTables(): Record<string, string> {
     ),
     "trellis-steps.inc": floatList(TRELLIS_CODEBOOKS.map(({ step }) => step)),
     "trellis-sample-scales.inc": floatList(TRELLIS_CODEBOOKS.map(({ sampleScale }) => sampleScale)),
+    "trellis-contexts.inc": integerList(TRELLIS_CODEBOOKS.map(({ context }) => context)),
     "trellis-prefixed-step.inc": floatList([prefixedStep(codebookOf(3))]),
     "qjl-iid.inc": floatList(qjlProjection("iid")),
     "qjl-orthogonal.inc": floatList(qjlProjection("orthogonal")),

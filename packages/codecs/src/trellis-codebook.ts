@@ -17,9 +17,14 @@ export interface TrellisCodebook {
   readonly step: number;
   /** float32 of 4 / step: takes a sample to the metric's units. */
   readonly sampleScale: number;
+  /** Samples on each side of the wrap that the tail-biting encoder looks at: 64 48 48 32 16 16 by rate. */
+  readonly context: number;
   /** 2 · values²: the part of the metric that does not depend on the sample. */
   readonly bias: Int32Array;
 }
+
+/** Longer contexts lower the error by less than 0.3 %. */
+const CONTEXTS: Readonly<Record<TrellisRate, number>> = { 1: 64, 2: 48, 3: 48, 4: 32, 5: 16, 6: 16 };
 
 /** Completes a codebook from what is stored of it. `step` is at least 0.015, which keeps packed metrics in 32 bits. */
 export function trellisCodebook(rate: TrellisRate, values: Int8Array, step: number): TrellisCodebook {
@@ -29,6 +34,7 @@ export function trellisCodebook(rate: TrellisRate, values: Int8Array, step: numb
     values,
     step: stepF32,
     sampleScale: Math.fround(SAMPLES_PER_STEP / stepF32),
+    context: CONTEXTS[rate],
     bias: Int32Array.from(values, (value) => 2 * value * value),
   };
 }

@@ -2,7 +2,7 @@ import { STATE_BITS, STATES, type TrellisCodebook } from "./trellis-codebook.ts"
 
 /** Cost of a state that a constrained run may not start from; no allowed path of a tile costs that much. */
 const FORBIDDEN = 1 << 24;
-const MAX_STEPS = 192;
+const MAX_STEPS = 128;
 
 const cost = new Int32Array(STATES);
 const survivors = new Int32Array(STATES / 2);
