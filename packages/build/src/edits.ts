@@ -25,7 +25,11 @@ export function parseEdit(id: string, text: string): Edit {
       text.replaceAll("\r\n", "\n"),
     );
   if (!match?.groups) {
-    throw new BuildError("EDIT_MALFORMED", `edit ${id} is not in the form file/reason/anchor/replacement`, HINT);
+    throw new BuildError(
+      "EDIT_MALFORMED",
+      `edit ${id} is not in the form file/reason/anchor/replacement`,
+      HINT,
+    );
   }
   const { file, reason, anchor, replacement } = match.groups;
   return { id, file: file!, reason: reason!, anchor: anchor!, replacement: replacement! };
@@ -50,7 +54,9 @@ export async function applyEdits(root: string, edits: Edit[]): Promise<void> {
       try {
         text = await readFile(path, "utf8");
       } catch (cause) {
-        throw new BuildError("EDIT_NOT_UNIQUE", `edit ${edit.id}: ${edit.file} cannot be read`, HINT, { cause });
+        throw new BuildError("EDIT_NOT_UNIQUE", `edit ${edit.id}: ${edit.file} cannot be read`, HINT, {
+          cause,
+        });
       }
     }
     const parts = text.split(edit.anchor);

@@ -1,3 +1,8 @@
 export { BuildError, type BuildErrorCode } from "./errors.ts";
+export {
+  ensureNativeLibrary,
+  findNativeLibrary,
+  type NativeLibrary,
+  type NativeVariant,
+} from "./native-library.ts";
 export { findTools, type Tool } from "./toolchain.ts";
-export { ensureNativeLibrary, type NativeLibrary } from "./native-library.ts";

@@ -20,7 +20,11 @@ export async function withLock<T>(folder: string, waitMs: number, work: () => Pr
         continue;
       }
       if (Date.now() > deadline) {
-        throw new BuildError("BUILD_BUSY", `another process holds ${folder}`, "wait for it, or remove that folder");
+        throw new BuildError(
+          "BUILD_BUSY",
+          `another process holds ${folder}`,
+          "wait for it, or remove that folder",
+        );
       }
       await sleep(500);
     }

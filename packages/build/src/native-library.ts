@@ -10,7 +10,7 @@ import { applyEdits, readEdits } from "./edits.ts";
 import { withLock } from "./lock.ts";
 import { llamaCpp, type SourcePin } from "./pins.ts";
 import { fetchSource } from "./source.ts";
-import { requireTools } from "./toolchain.ts";
+import { findTools, requireTools } from "./toolchain.ts";
 
 /** `edited` is what the package uses; `pristine` builds only the tools, on llama.cpp without our edits. */
 export type NativeVariant = "edited" | "pristine" | "sanitized";
@@ -79,11 +79,29 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
       log,
     );
     options.onStage?.("compiling");
-    const targets = variant === "pristine" ? ["eliza-logits"] : ["elizainference", "eliza_kv", "eliza-logits", "eliza-stream-loop"];
-    await runLogged(ninja, ["-C", build, "-j", String(availableParallelism()), ...targets], log, options.onProgress);
+    const targets =
+      variant === "pristine"
+        ? ["eliza-logits"]
+        : ["elizainference", "eliza_kv", "eliza-logits", "eliza-stream-loop"];
+    await runLogged(
+      ninja,
+      ["-C", build, "-j", String(availableParallelism()), ...targets],
+      log,
+      options.onProgress,
+    );
     await publish(build, folder, library);
   });
   return library;
+}
+
+/** The native library if it is built for these very sources and this machine; never builds. */
+export async function findNativeLibrary(
+  variant: NativeVariant = "edited",
+): Promise<NativeLibrary | undefined> {
+  const { tools } = await findTools();
+  const key = await contentKey({ pin: llamaCpp, root: ROOT, tools, flags: cmakeFlags(variant) });
+  const folder = join(userFolders().cache, "native", "built", `${variant}-${key}`);
+  return (await exists(join(folder, "build.json"))) ? describeLibrary(variant, key, folder) : undefined;
 }
 
 function cmakeFlags(variant: NativeVariant): string[] {
@@ -125,7 +143,12 @@ async function editedTree(pin: SourcePin, source: string, folder: string): Promi
 async function publish(build: string, folder: string, library: NativeLibrary): Promise<void> {
   const work = await mkdtemp(join(dirname(folder), ".publish-"));
   try {
-    const names = [`libelizainference.${EXTENSION}`, `libeliza_kv.${EXTENSION}`, "eliza-logits", "eliza-stream-loop"];
+    const names = [
+      `libelizainference.${EXTENSION}`,
+      `libeliza_kv.${EXTENSION}`,
+      "eliza-logits",
+      "eliza-stream-loop",
+    ];
     for (const name of names) {
       for (const place of ["", "bin"]) {
         const built = join(build, place, name);
@@ -159,6 +182,8 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** What build.json of a built library says. */
-export async function readBuildInfo(library: NativeLibrary): Promise<{ key: string; source: string; edits: string[] }> {
+export async function readBuildInfo(
+  library: NativeLibrary,
+): Promise<{ key: string; source: string; edits: string[] }> {
   return JSON.parse(await readFile(join(library.folder, "build.json"), "utf8"));
 }

