@@ -74,10 +74,26 @@ export interface Kernel extends Disposable {
   ): Promise<number>;
 }
 
+/** A format as a device needs to know it. */
+export interface RowFormat {
+  readonly name: string;
+  readonly headDim: number;
+  /** Values that are rotated together. */
+  readonly tile: number;
+  /** Length of a prepared query. */
+  readonly rotatedDim: number;
+  readonly options: { readonly residual?: boolean; readonly projection?: string };
+}
+
 export interface Device extends Disposable {
   readonly description: DeviceDescription;
-  /** @throws VerifyError KERNEL_BUILD when the source does not compile */
-  load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel>;
+  /**
+   * @param format of the rows, for devices whose kernels are made for one format
+   * @throws VerifyError KERNEL_BUILD when the source does not compile
+   */
+  load(entry: KernelEntry, constants: KernelConstants, format: RowFormat): Promise<Kernel>;
+  /** Why this device has nothing that reads such rows, or undefined. */
+  lacks?(entry: KernelEntry, format: RowFormat): string | undefined;
   buffer(content: number | ArrayBufferView): DeviceBuffer;
   /** Schedules that each case runs under; results must agree to the bit. Only emulated devices have several. */
   readonly schedules: number;

@@ -1,3 +1,4 @@
+import type { FormatOptions, KvFormat } from "@eliza-inference/codecs";
 import type { DeviceBuffer, Extent, KernelConstants, KernelEntry } from "./device.ts";
 
 /** Where a case's rows come from. */
@@ -20,6 +21,9 @@ export interface KernelCase {
 /** A case by name, made when it is needed. */
 export interface PlannedCase {
   readonly kernel: KernelEntry;
+  /** The format of the rows, and the options it was made with. */
+  readonly format: KvFormat;
+  readonly options: FormatOptions;
   readonly name: string;
   readonly origin: CaseOrigin;
   /** Left out of a short run. */

@@ -1,5 +1,6 @@
 import { type FormatOptions, format, type KvFormat, qjlProjection } from "@eliza-inference/codecs";
 import type { KernelEntry } from "./device.ts";
+import { goldenRows } from "./golden.ts";
 import { type KernelCase, type PlannedCase, SCORE_TOLERANCE } from "./kernel-case.ts";
 import { Random } from "./random.ts";
 import { randomRows, type ScaleProfile } from "./rows.ts";
@@ -66,12 +67,29 @@ function withGaps(rows: Uint8Array, count: number, rowBytes: number, gap: number
   return memory;
 }
 
-function mulMvCase(kernel: MatrixKernel, options: FormatOptions, shape: MatrixShape): KernelCase {
+/** What a case works on: a matrix of rows, one vector, the ids of some rows. */
+interface Matrix {
+  readonly kv: KvFormat;
+  readonly options: FormatOptions;
+  readonly encoded: Uint8Array;
+  readonly vector: Float32Array;
+  readonly ids: Uint32Array;
+}
+
+function randomMatrix(kernel: MatrixKernel, options: FormatOptions, shape: MatrixShape): Matrix {
+  const random = new Random(shape.nRows * 31 + shape.nCols);
+  const kv = format(kernel.format, shape.nCols, options);
+  return {
+    kv,
+    options,
+    encoded: randomRows(kv, shape.nRows, random, shape.scales),
+    vector: random.floats(shape.nCols),
+    ids: Uint32Array.from({ length: shape.nRows + 3 }, () => random.below(shape.nRows)),
+  };
+}
+
+function mulMvCase(shape: MatrixShape, { kv, options, encoded, vector }: Matrix): KernelCase {
   const { nRows, nCols, rows, gap } = shape;
-  const random = new Random(nRows * 31 + nCols);
-  const kv = format(kernel.format, nCols, options);
-  const encoded = randomRows(kv, nRows, random, shape.scales);
-  const vector = random.floats(nCols);
   const prepared = kv.rotateQuery(vector);
   const expected = new Float64Array(nRows);
   const magnitude = new Float64Array(nRows);
@@ -89,7 +107,7 @@ function mulMvCase(kernel: MatrixKernel, options: FormatOptions, shape: MatrixSh
     params: Uint32Array.of(nRows, nCols, kv.rowBytes + gap, options.residual ? 1 : 0),
     inputs: [
       withGaps(encoded, nRows, kv.rowBytes, gap),
-      kernel.format === "q4_polar" ? vector : prepared,
+      kv.name === "q4_polar" ? vector : prepared,
       undefined,
     ],
     expected,
@@ -98,15 +116,10 @@ function mulMvCase(kernel: MatrixKernel, options: FormatOptions, shape: MatrixSh
   };
 }
 
-function getRowsCase(kernel: MatrixKernel, options: FormatOptions, shape: MatrixShape): KernelCase {
+function getRowsCase(shape: MatrixShape, { kv, options, encoded, ids }: Matrix): KernelCase {
   const { nRows, nCols, gap } = shape;
-  const random = new Random(nRows * 37 + nCols);
-  const kv = format(kernel.format, nCols, options);
-  const encoded = randomRows(kv, nRows, random, shape.scales);
-  const nIds = nRows + 3;
-  const ids = Uint32Array.from({ length: nIds }, () => random.below(nRows));
-  const projection =
-    kernel.format === "qjl1_256" ? qjlProjection(options.projection ?? "orthogonal") : undefined;
+  const nIds = ids.length;
+  const projection = kv.name === "qjl1_256" ? qjlProjection(options.projection ?? "orthogonal") : undefined;
   const expected = new Float64Array(nIds * nCols);
   const magnitude = new Float64Array(nIds * nCols);
   for (const [i, id] of ids.entries()) {
@@ -143,21 +156,41 @@ const SHAPES: readonly MatrixShape[] = [
   { nRows: 4096, nCols: 128, rows: 32, gap: 0, scales: "normal", long: true },
 ];
 
-/** All cases of a mul_mv or get_rows kernel. */
+/** All cases of a mul_mv or get_rows kernel: golden rows, then generated ones. */
 export function matrixCases(kernel: MatrixKernel): PlannedCase[] {
   const make = kernel.entry.constants === "none" ? getRowsCase : mulMvCase;
-  return kernel.options.flatMap((options) =>
-    SHAPES.map((shape) => {
+  const fromFixtures = goldenRows([kernel.format]).map((golden): PlannedCase => {
+    const { format: kv, options, count } = golden;
+    return {
+      kernel: kernel.entry,
+      format: kv,
+      options,
+      name: `golden ${golden.label}`,
+      origin: "golden",
+      long: false,
+      make: () => {
+        const { rows: encoded, queries } = golden.read();
+        const shape = { nRows: count, nCols: kv.headDim, rows: 8, gap: 0, scales: "normal" } as const;
+        const ids = Uint32Array.from({ length: count }, (_, i) => count - 1 - i);
+        return make(shape, { kv, options, encoded, vector: queries[0]!, ids });
+      },
+    };
+  });
+  const generated = kernel.options.flatMap((options) =>
+    SHAPES.map((shape): PlannedCase => {
       const option = Object.values(options).join(" ");
       return {
         kernel: kernel.entry,
+        format: format(kernel.format, shape.nCols, options),
+        options,
         name:
           `${kernel.format}${option && ` ${option}`} ${shape.nRows}x${shape.nCols} rows ${shape.rows} ` +
           `gap ${shape.gap} ${shape.scales}`,
-        origin: "generated" as const,
+        origin: "generated",
         long: shape.long ?? false,
-        make: () => make(kernel, options, shape),
+        make: () => make(shape, randomMatrix(kernel, options, shape)),
       };
     }),
   );
+  return [...fromFixtures, ...generated];
 }

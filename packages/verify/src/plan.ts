@@ -56,8 +56,12 @@ export function formatsOf(kernel: KernelEntry): string[] {
 
 /** Fixture files that a kernel's cases read, from ROOT, each once. */
 export function fixturesOf(kernel: KernelEntry): string[] {
-  if (!kernel.buffers.includes("scores")) return [];
   return [...new Set(goldenRows(formatsOf(kernel)).flatMap((rows) => rows.files))].sort();
+}
+
+/** Identity hashes of every format that a kernel's cases use, each once, in order. */
+export function formatHashes(kernel: KernelEntry): string[] {
+  return [...new Set(planOf(kernel, false).map((planned) => planned.format.hash))].sort();
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Device, DeviceBuffer, Kernel, KernelConstants, KernelEntry } from "./device.ts";
+import type { Device, DeviceBuffer, Kernel, KernelConstants, KernelEntry, RowFormat } from "./device.ts";
 import { VerifyError } from "./errors.ts";
 import {
   type CaseResult,
@@ -72,9 +72,10 @@ class LoadedKernels implements Disposable {
     this.#device = device;
     this.#entry = entry;
   }
-  async get(constants: KernelConstants): Promise<Kernel> {
-    const key = `${constants.threads}/${constants.rows}/${constants.heads}`;
-    const kernel = this.#kernels.get(key) ?? (await this.#device.load(this.#entry, constants));
+  async get(constants: KernelConstants, format: RowFormat): Promise<Kernel> {
+    const shape = `${constants.threads}/${constants.rows}/${constants.heads}`;
+    const key = this.#device.lacks ? `${shape}/${format.name}/${format.headDim}` : shape;
+    const kernel = this.#kernels.get(key) ?? (await this.#device.load(this.#entry, constants, format));
     this.#kernels.set(key, kernel);
     return kernel;
   }
@@ -97,12 +98,16 @@ export async function runKernel(
   const failures: { name: string; reason: string }[] = [];
   let maxDifference = 0;
   let maxSeedDifference: number | undefined;
+  let cases = 0;
   for (const planned of plan) {
     const { name, origin } = planned;
+    const format: RowFormat = { ...planned.format, options: planned.options };
+    if (device.lacks?.(entry, format)) continue;
+    cases++;
     let result: CaseResult;
     try {
       const test = planned.make();
-      result = await runCase(device, await kernels.get(test.constants), name, test);
+      result = await runCase(device, await kernels.get(test.constants, format), name, test);
     } catch (error) {
       if (!(error instanceof VerifyError) || error.code !== "KERNEL_FAULT") throw error;
       result = { name, difference: Number.POSITIVE_INFINITY, failure: error.message };
@@ -112,5 +117,5 @@ export async function runKernel(
     if (result.failure) failures.push({ name, reason: result.failure });
   }
   const milliseconds = performance.now() - started;
-  return { kernel: entry.id, cases: plan.length, maxDifference, maxSeedDifference, failures, milliseconds };
+  return { kernel: entry.id, cases, maxDifference, maxSeedDifference, failures, milliseconds };
 }

@@ -129,14 +129,16 @@ function generated(
   const name =
     `${scored.name}${options && ` ${options}`} d${headDim} n_kv ${shape.nKv} ` +
     `gqa ${shape.gqa}x${shape.nKvHeads} rows ${shape.rows} heads ${shape.heads} ${shape.layout} ${scales}`;
+  const kv = format(scored.name, headDim, scored.options);
   return {
     kernel: kernel.entry,
+    format: kv,
+    options: scored.options,
     name,
     origin: "generated",
     long,
     make: () => {
       const random = new Random(headDim * 131 + shape.nKv * 17 + shape.gqa);
-      const kv = format(scored.name, headDim, scored.options);
       const encoded = randomRows(kv, shape.nKv * shape.nKvHeads, random, scales);
       const queries = Array.from({ length: shape.nKvHeads * shape.gqa }, () => random.floats(headDim));
       return scoreCase(kernel, kv, scored.options, shape, encoded, queries);
@@ -147,6 +149,8 @@ function generated(
 function golden(kernel: ScoreKernel, rows: GoldenRows): PlannedCase {
   return {
     kernel: kernel.entry,
+    format: rows.format,
+    options: rows.options,
     name: `golden ${rows.label}`,
     origin: "golden",
     long: false,

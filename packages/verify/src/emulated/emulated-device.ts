@@ -13,6 +13,7 @@ import type {
   KernelEntry,
 } from "../device.ts";
 import { VerifyError } from "../errors.ts";
+import { HostBuffer } from "../host-buffer.ts";
 import { inlineSource, ROOT, sha256, sourceHash } from "../repository.ts";
 import { cudaSymbol, cudaSymbols, symbolOf } from "../variants.ts";
 import { cudaAsCxx } from "./cuda-source.ts";
@@ -59,24 +60,6 @@ export function emulatedSource(backend: EmulatedBackend, stem: string): string {
   return `kernels/${backend}/${stem}.${backend === "metal" ? "metal" : "cu"}`;
 }
 
-class EmulatedBuffer implements DeviceBuffer {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  constructor(content: number | ArrayBufferView) {
-    this.bytes = new Uint8Array(typeof content === "number" ? content : content.byteLength);
-    if (typeof content !== "number") this.write(content);
-  }
-  get byteLength(): number {
-    return this.bytes.byteLength;
-  }
-  write(data: ArrayBufferView): void {
-    this.bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-  }
-  read(): Uint8Array<ArrayBuffer> {
-    return this.bytes.slice();
-  }
-  [Symbol.dispose](): void {}
-}
-
 type Emulate = (
   index: number,
   buffers: bigint[] | BigUint64Array,
@@ -120,7 +103,7 @@ export class EmulatedDevice implements Device {
   }
 
   buffer(content: number | ArrayBufferView): DeviceBuffer {
-    return new EmulatedBuffer(content);
+    return new HostBuffer(content);
   }
 
   async load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel> {
@@ -165,7 +148,7 @@ export class EmulatedDevice implements Device {
     groups: Extent,
     threads: number,
   ): void {
-    const memories = buffers.map((buffer) => (buffer as EmulatedBuffer).bytes);
+    const memories = buffers.map((buffer) => (buffer as HostBuffer).bytes);
     // CUDA takes a pointer to each argument, Metal each buffer itself; the parameters come last in both.
     const addresses = BigUint64Array.from([...memories, params], (memory) => BigInt(koffi.address(memory)));
     const cells =

@@ -1,0 +1,3 @@
+import { runVerify } from "./run-verify.ts";
+
+process.exitCode = await runVerify(process.argv.slice(2));
