@@ -94,6 +94,7 @@ export function composeFormat(
   mixed: boolean,
 ): KvFormat {
   const tiles = placeTiles(codecs);
+  let hash: string | undefined;
   const first = codecs[0]!;
   const rowBytes = tiles.reduce((sum, tile) => sum + tile.bytes, 0);
   const rotatedDim = tiles.reduce((sum, tile) => sum + tile.rotatedWidth, 0);
@@ -133,7 +134,10 @@ export function composeFormat(
     bitsPerValue: (8 * rowBytes) / headDim,
     rowBytes,
     rotatedDim,
-    hash: identityHash(name, codecs),
+    get hash() {
+      hash ??= identityHash(name, codecs);
+      return hash;
+    },
     tiles,
     encode(row, { encoder = "default", nonFinite = "throw" } = {}) {
       checkLength("Row", row.length, headDim, "ROW_LENGTH");
