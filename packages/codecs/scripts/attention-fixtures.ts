@@ -6,158 +6,158 @@ import { concatenate } from "./golden-rows.ts";
 
 interface AttentionCase {
   readonly name: string;
-  readonly key_type: string;
-  readonly value_type: string;
+  readonly k_type: string;
+  readonly v_type: string;
   readonly head_dim: number;
-  readonly heads: number;
-  readonly kv_heads: number;
-  readonly tokens: number;
-  readonly positions: number;
+  readonly n_heads: number;
+  readonly n_kv_heads: number;
+  readonly n_kv: number;
+  readonly n_q_pos: number;
   readonly causal?: boolean;
-  readonly first_position?: number;
+  readonly q_pos_base?: number;
   readonly window?: number;
   readonly soft_cap?: number;
   /** Hide every third token, and all tokens of position 0. */
   readonly masked?: boolean;
 }
 
-const grouped = { heads: 4, kv_heads: 2 };
+const grouped = { n_heads: 4, n_kv_heads: 2 };
 const CASES: readonly AttentionCase[] = [
   {
     name: "one-head",
-    key_type: "turbo4",
-    value_type: "turbo4",
+    k_type: "turbo4",
+    v_type: "turbo4",
     head_dim: 128,
-    heads: 1,
-    kv_heads: 1,
-    tokens: 65,
-    positions: 1,
+    n_heads: 1,
+    n_kv_heads: 1,
+    n_kv: 65,
+    n_q_pos: 1,
   },
   {
     name: "causal-64",
-    key_type: "turbo4_tcq",
-    value_type: "turbo3_tcq",
+    k_type: "turbo4_tcq",
+    v_type: "turbo3_tcq",
     head_dim: 64,
-    heads: 9,
-    kv_heads: 3,
-    tokens: 40,
-    positions: 7,
+    n_heads: 9,
+    n_kv_heads: 3,
+    n_kv: 40,
+    n_q_pos: 7,
     causal: true,
   },
   {
     name: "causal-96",
-    key_type: "turbo4",
-    value_type: "tbq3",
+    k_type: "turbo4",
+    v_type: "tbq3",
     head_dim: 96,
     ...grouped,
-    tokens: 33,
-    positions: 4,
+    n_kv: 33,
+    n_q_pos: 4,
     causal: true,
   },
   {
     name: "causal-128",
-    key_type: "turbo3_tcq",
-    value_type: "turbo2_tcq",
+    k_type: "turbo3_tcq",
+    v_type: "turbo2_tcq",
     head_dim: 128,
     ...grouped,
-    tokens: 50,
-    positions: 5,
+    n_kv: 50,
+    n_q_pos: 5,
     causal: true,
   },
   {
     name: "window-256",
-    key_type: "turbo4",
-    value_type: "turbo3",
+    k_type: "turbo4",
+    v_type: "turbo3",
     head_dim: 256,
-    heads: 4,
-    kv_heads: 1,
-    tokens: 48,
-    positions: 3,
+    n_heads: 4,
+    n_kv_heads: 1,
+    n_kv: 48,
+    n_q_pos: 3,
     causal: true,
     window: 16,
   },
   {
     name: "wide-512",
-    key_type: "turbo4_tcq",
-    value_type: "turbo4",
+    k_type: "turbo4_tcq",
+    v_type: "turbo4",
     head_dim: 512,
-    heads: 2,
-    kv_heads: 1,
-    tokens: 32,
-    positions: 2,
+    n_heads: 2,
+    n_kv_heads: 1,
+    n_kv: 32,
+    n_q_pos: 2,
     causal: true,
   },
   {
     name: "soft-cap",
-    key_type: "tbq3",
-    value_type: "q4_polar",
+    k_type: "tbq3",
+    v_type: "q4_polar",
     head_dim: 128,
     ...grouped,
-    tokens: 40,
-    positions: 3,
+    n_kv: 40,
+    n_q_pos: 3,
     soft_cap: 3,
   },
   {
     name: "masked",
-    key_type: "turbo3",
-    value_type: "turbo4",
+    k_type: "turbo3",
+    v_type: "turbo4",
     head_dim: 64,
     ...grouped,
-    tokens: 31,
-    positions: 4,
+    n_kv: 31,
+    n_q_pos: 4,
     masked: true,
   },
   {
     name: "first-token",
-    key_type: "q4_polar",
-    value_type: "turbo3_tcq",
+    k_type: "q4_polar",
+    v_type: "turbo3_tcq",
     head_dim: 128,
     ...grouped,
-    tokens: 20,
-    positions: 2,
+    n_kv: 20,
+    n_q_pos: 2,
     causal: true,
-    first_position: 0,
+    q_pos_base: 0,
   },
   {
     name: "qjl-keys",
-    key_type: "qjl1_256",
-    value_type: "turbo4_tcq",
+    k_type: "qjl1_256",
+    v_type: "turbo4_tcq",
     head_dim: 128,
     ...grouped,
-    tokens: 40,
-    positions: 2,
+    n_kv: 40,
+    n_q_pos: 2,
     causal: true,
   },
   {
     name: "mixed-4",
-    key_type: "turbo4_mix",
-    value_type: "turbo4_tcq",
+    k_type: "turbo4_mix",
+    v_type: "turbo4_tcq",
     head_dim: 128,
     ...grouped,
-    tokens: 40,
-    positions: 2,
+    n_kv: 40,
+    n_q_pos: 2,
     causal: true,
   },
   {
     name: "mixed-3-64",
-    key_type: "turbo3_mix",
-    value_type: "turbo3_tcq",
+    k_type: "turbo3_mix",
+    v_type: "turbo3_tcq",
     head_dim: 64,
-    heads: 9,
-    kv_heads: 3,
-    tokens: 40,
-    positions: 2,
+    n_heads: 9,
+    n_kv_heads: 3,
+    n_kv: 40,
+    n_q_pos: 2,
     causal: true,
   },
   {
     name: "mixed-2-256",
-    key_type: "turbo2_mix",
-    value_type: "turbo2_tcq",
+    k_type: "turbo2_mix",
+    v_type: "turbo2_tcq",
     head_dim: 256,
-    heads: 4,
-    kv_heads: 1,
-    tokens: 32,
-    positions: 2,
+    n_heads: 4,
+    n_kv_heads: 1,
+    n_kv: 32,
+    n_q_pos: 2,
     causal: true,
   },
 ];
@@ -177,24 +177,25 @@ export function attentionFixtures(): Map<string, Uint8Array> {
   };
   const cases = CASES.map((c, index) => {
     const gaussian = lcgGaussians(0xa77e0000n + BigInt(index));
-    const keyFormat = format(c.key_type, c.head_dim);
-    const valueFormat = format(c.value_type, c.head_dim);
+    const keyFormat = format(c.k_type, c.head_dim);
+    const valueFormat = format(c.v_type, c.head_dim);
     const rows = (count: number) => Array.from({ length: count }, () => take(gaussian, c.head_dim));
-    const queries = Float32Array.from(rows(c.positions * c.heads).flatMap((row) => [...row]));
-    const keys = concatenate(rows(c.kv_heads * c.tokens).map((row) => keyFormat.encode(row)));
-    const values = concatenate(rows(c.kv_heads * c.tokens).map((row) => valueFormat.encode(row)));
-    const mask = c.masked ? maskOf(c.positions, c.tokens) : undefined;
-    const firstPosition = c.first_position ?? c.tokens - c.positions;
+    const queries = Float32Array.from(rows(c.n_q_pos * c.n_heads).flatMap((row) => [...row]));
+    const keys = concatenate(rows(c.n_kv_heads * c.n_kv).map((row) => keyFormat.encode(row)));
+    const values = concatenate(rows(c.n_kv_heads * c.n_kv).map((row) => valueFormat.encode(row)));
+    const mask = c.masked ? maskOf(c.n_q_pos, c.n_kv) : undefined;
+    const firstPosition = c.q_pos_base ?? c.n_kv - c.n_q_pos;
     const out = attention({
-      ...{
-        keyFormat,
-        valueFormat,
-        heads: c.heads,
-        kvHeads: c.kv_heads,
-        tokens: c.tokens,
-        positions: c.positions,
-      },
-      ...{ queries, keys, values, firstPosition },
+      keyFormat,
+      valueFormat,
+      heads: c.n_heads,
+      kvHeads: c.n_kv_heads,
+      tokens: c.n_kv,
+      positions: c.n_q_pos,
+      queries,
+      keys,
+      values,
+      firstPosition,
       ...(c.causal ? { causal: true } : {}),
       ...(c.window ? { window: c.window } : {}),
       ...(c.soft_cap ? { softCap: c.soft_cap } : {}),
@@ -202,9 +203,9 @@ export function attentionFixtures(): Map<string, Uint8Array> {
     });
     return {
       ...c,
-      first_position: firstPosition,
-      key_hash: keyFormat.hash,
-      value_hash: valueFormat.hash,
+      q_pos_base: firstPosition,
+      k_hash: keyFormat.hash,
+      v_hash: valueFormat.hash,
       q: store(`${c.name}.q.f32`, concatenate([queries])),
       k_blocks: store(`${c.name}.k.bin`, keys),
       v_blocks: store(`${c.name}.v.bin`, values),

@@ -139,13 +139,29 @@ function fusedFixture(
     const keys = concatenate(encodedRows(keyFormat, gaussian, kvHeads * tokens).bytes);
     const stored = concatenate(encodedRows(valueFormat, gaussian, kvHeads * tokens).bytes);
     const out = attention({
-      ...{ keyFormat, valueFormat, heads, kvHeads, tokens, positions: 1, queries, prepared: true },
-      ...{ keys, values: stored, scale: SOFTMAX_SCALE, causal, firstPosition },
+      keyFormat,
+      valueFormat,
+      heads,
+      kvHeads,
+      tokens,
+      positions: 1,
+      queries,
+      prepared: true,
+      keys,
+      values: stored,
+      scale: SOFTMAX_SCALE,
+      causal,
+      firstPosition,
     });
     return {
-      ...{ n_heads: heads, n_kv_heads: kvHeads, n_kv: tokens },
+      n_heads: heads,
+      n_kv_heads: kvHeads,
+      n_kv: tokens,
       ...(causal ? { causal: 1, q_pos_base: firstPosition } : {}),
-      ...{ q_sketch: queries, k_blocks: keys, v_blocks: stored, expected_out: out },
+      q_sketch: queries,
+      k_blocks: keys,
+      v_blocks: stored,
+      expected_out: out,
     };
   });
   return {
