@@ -1,0 +1,70 @@
+import type { ChatMessage, StreamOptions, StreamReport } from "eliza-inference";
+import type { OpenModel } from "./engine.ts";
+import type { Host } from "./host.ts";
+import { onInterrupt } from "./interrupts.ts";
+import { countText, durationText } from "./quantities.ts";
+import { type Reporter, style } from "./reporter.ts";
+
+export interface Answered {
+  /** 0, or 130 when Ctrl-C stopped it. */
+  status: number;
+  text: string;
+  report: StreamReport;
+}
+
+/** Streams one answer to stdout and its report to stderr. Ctrl-C stops the answer and keeps what was said. */
+export async function answer(
+  host: Host,
+  model: OpenModel,
+  input: string | readonly ChatMessage[],
+  options: StreamOptions,
+  reporter: Reporter,
+): Promise<Answered> {
+  const controller = new AbortController();
+  let interrupted = false;
+  const release = onInterrupt(() => {
+    interrupted = true;
+    controller.abort();
+  });
+  // Whoever reads the answer may go away, as head does.
+  const readerGone = (): void => controller.abort();
+  host.stdout.once("error", readerGone);
+  let text = "";
+  try {
+    const stream = model.stream(input, { ...options, signal: controller.signal });
+    try {
+      for await (const piece of stream) {
+        text += piece.text;
+        await reporter.piece(piece);
+        if (controller.signal.aborted) break;
+      }
+    } catch (error) {
+      if (!controller.signal.aborted) throw error;
+    }
+    if (!reporter.json && !host.stdout.destroyed) host.stdout.write("\n");
+    const report = await stream.report();
+    if (reporter.json) reporter.result("report", report, "");
+    else reporter.note(style(host.stderr.isTTY, "2", reportText(report)));
+    return { status: interrupted ? 130 : 0, text, report };
+  } finally {
+    release();
+    host.stdout.off("error", readerGone);
+  }
+}
+
+/** The report in two lines for people. */
+export function reportText(report: StreamReport): string {
+  const { kv, timing } = report;
+  const where = [`${report.runtime} ${report.runtimeVersion}`, report.device];
+  const cache = `K ${kv.typeK}, V ${kv.typeV}: ${countText(kv.bytesPerToken)} KV bytes a token`;
+  const speed = timing.decodeTokens > 1 ? ` at ${timing.tokensPerSecond.toFixed(1)} a second` : "";
+  return [
+    [...where, cache].join(" · "),
+    [
+      `${countText(timing.promptTokens)} prompt tokens`,
+      `first token after ${durationText(timing.timeToFirstTokenMs)}`,
+      `${countText(timing.decodeTokens)} tokens${speed}`,
+      report.finishReason,
+    ].join(" · "),
+  ].join("\n");
+}

@@ -1,0 +1,91 @@
+import { once } from "node:events";
+import { type ChatMessage, type OpenOptions, resolveModel, type StreamOptions } from "eliza-inference";
+import { answer } from "../answer.ts";
+import { type CommandLine, UsageError } from "../command-line.ts";
+import { converse } from "../conversation.ts";
+import type { Host, Input } from "../host.ts";
+import type { Reporter } from "../reporter.ts";
+
+/** `run MODEL [PROMPT]`; returns the exit status. */
+export async function run(host: Host, line: CommandLine, reporter: Reporter): Promise<number> {
+  const [model, ...words] = line.operands;
+  if (model === undefined) {
+    throw new UsageError(
+      "run needs a model",
+      "Give a known name, a .gguf file or a bundle; see: eliza-inference models",
+    );
+  }
+  const given = words.length > 0 && words.join(" ") !== "-" ? words.join(" ") : undefined;
+  const converses = words.length === 0 && host.stdin.isTTY === true;
+  const isRaw = line.isSet("raw");
+  if (isRaw && (converses || line.isSet("system"))) {
+    throw new UsageError(
+      converses ? "--raw needs a prompt" : "--system does not go with --raw",
+      `For example: eliza-inference run ${model} --raw "Once upon a time"`,
+    );
+  }
+  const { path } = await resolveModel(model);
+  const prompt = converses ? "" : (given ?? (await readAll(host.stdin)));
+  if (!converses && prompt.trim() === "")
+    throw new UsageError("the prompt is empty", "Give some text to answer.");
+
+  const opened = await host.engine.open(path, openOptions(line));
+  try {
+    const answers = opened.report().model.chatTemplate !== "";
+    if (!answers && (converses || line.isSet("system"))) {
+      throw new UsageError(
+        `${model} has no chat template: it continues a text, and knows no ${converses ? "conversation" : "system message"}`,
+        `Give it a beginning: eliza-inference run ${model} "Once upon a time"`,
+      );
+    }
+    const system = line.text("system");
+    const before: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
+    const options = streamOptions(line);
+    if (converses) return await converse(host, opened, before, options, reporter);
+    if (!answers && !isRaw) reporter.note(`${model} has no chat template: it continues the prompt`);
+    const input = answers && !isRaw ? [...before, { role: "user" as const, content: prompt }] : prompt;
+    return (await answer(host, opened, input, options, reporter)).status;
+  } finally {
+    await opened.close();
+  }
+}
+
+function openOptions(line: CommandLine): OpenOptions {
+  const options: OpenOptions = {};
+  const contextSize = line.number("ctx-size");
+  const cacheTypeK = line.text("cache-type-k");
+  const cacheTypeV = line.text("cache-type-v");
+  const threads = line.number("threads");
+  const gpuLayers = line.number("n-gpu-layers");
+  if (contextSize !== undefined && contextSize > 0) options.contextSize = contextSize;
+  if (cacheTypeK !== undefined) options.cacheTypeK = cacheTypeK;
+  if (cacheTypeV !== undefined) options.cacheTypeV = cacheTypeV;
+  if (threads !== undefined) options.threads = threads;
+  if (gpuLayers !== undefined) options.gpuLayers = gpuLayers;
+  return options;
+}
+
+function streamOptions(line: CommandLine): StreamOptions {
+  const options: StreamOptions = {};
+  const numbers = {
+    maxTokens: line.number("max-tokens"),
+    temperature: line.number("temperature"),
+    topP: line.number("top-p"),
+    topK: line.number("top-k"),
+    repeatPenalty: line.number("repeat-penalty"),
+    seed: line.number("seed"),
+  };
+  for (const [name, value] of Object.entries(numbers)) {
+    if (value !== undefined) options[name as keyof typeof numbers] = value;
+  }
+  return options;
+}
+
+async function readAll(input: Input): Promise<string> {
+  const pieces: Buffer[] = [];
+  input.on("data", (piece: Buffer | string) => pieces.push(Buffer.from(piece)));
+  if (!input.readableEnded) await once(input, "end");
+  return Buffer.concat(pieces)
+    .toString("utf8")
+    .replace(/\r?\n$/, "");
+}

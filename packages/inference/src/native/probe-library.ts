@@ -1,0 +1,13 @@
+import { findLibrary } from "./find-library.ts";
+import { ABI_VERSION, type CacheTypeInfo, NativeLibrary } from "./native-library.ts";
+
+/** The native library that this package would use, loaded and asked. Throws NATIVE_LIBRARY_MISSING or ABI_MISMATCH. */
+export async function probeNativeLibrary(): Promise<{
+  path: string;
+  abi: string;
+  cacheTypes: CacheTypeInfo[];
+}> {
+  const path = await findLibrary();
+  const library = NativeLibrary.load(path);
+  return { path, abi: ABI_VERSION, cacheTypes: library.cacheTypes() };
+}
