@@ -1,5 +1,5 @@
-import { STATE_BITS, type TrellisCodebook } from "./trellis-codebook.ts";
-import { kept, viterbi } from "./viterbi.ts";
+import type { TrellisCodebook } from "./trellis-codebook.ts";
+import { viterbi } from "./viterbi.ts";
 
 /** float32 round to nearest even of |x| below 2^22: 1.5·2^23 leaves no room for a fraction. */
 function roundEven(x: number): number {
@@ -25,28 +25,6 @@ export function tailBitingStates(codebook: TrellisCodebook, samples: Int32Array,
   for (let i = 0; i < around.length; i++) {
     around[i] = samples[(i - context + 2 * samples.length) % samples.length]!;
   }
-  const anchor = kept(viterbi(codebook, around, -1).states[context - 1]!, rate);
+  const anchor = viterbi(codebook, around, -1).states[context - 1]! >> rate;
   states.set(viterbi(codebook, samples, anchor).states);
-}
-
-/**
- * Writes the symbols of a path: the one of sample t at bit 9−k + k·t of an LSB-first stream, modulo its length,
- * so that the state after sample t is the nine-bit window at bit k·t.
- */
-export function writeSymbols(states: Uint16Array, rate: number, stream: Uint8Array, totalBits: number): void {
-  for (let t = 0; t < states.length; t++) {
-    const symbol = states[t]! >> (STATE_BITS - rate);
-    for (let i = 0; i < rate; i++) {
-      const bit = (STATE_BITS - rate + rate * t + i) % totalBits;
-      stream[bit >> 3]! |= ((symbol >> i) & 1) << (bit & 7);
-    }
-  }
-}
-
-/** The state after sample t: the nine bits at bit k·t; the byte after the last one is the first. */
-export function stateAt(stream: Uint8Array, rate: number, t: number): number {
-  const bit = rate * t;
-  const at = bit >> 3;
-  const next = at + 1 === stream.length ? 0 : at + 1;
-  return ((stream[at]! | (stream[next]! << 8)) >> (bit & 7)) & ((1 << STATE_BITS) - 1);
 }

@@ -2,7 +2,8 @@ import { floatFromHalf, HALF_NAN, halfFromFloat, readWord, writeWord } from "./h
 import { dotLanes } from "./lane-sums.ts";
 import { normaliseTile } from "./normalised-tile.ts";
 import { signedRotationOf } from "./rotation.ts";
-import { stateAt, tailBitingStates, trellisSamples, writeSymbols } from "./tail-biting.ts";
+import { stateAt, writeSymbols } from "./symbol-stream.ts";
+import { tailBitingStates, trellisSamples } from "./tail-biting.ts";
 import { type TileCodec, tableBytes } from "./tile-codec.ts";
 import { STATE_BITS, type TrellisCodebook } from "./trellis-codebook.ts";
 import { viterbi } from "./viterbi.ts";

@@ -1,4 +1,4 @@
-import { STATE_BITS, STATES, type TrellisCodebook } from "./trellis-codebook.ts";
+import { STATES, type TrellisCodebook } from "./trellis-codebook.ts";
 
 /** Cost of a state that a constrained run may not start from; no allowed path of a tile costs that much. */
 const FORBIDDEN = 1 << 24;
@@ -66,14 +66,4 @@ export function viterbi(codebook: TrellisCodebook, samples: Int32Array, anchor: 
     state = (group << rate) | choices[t * groups + group]!;
   }
   return { cost: total, states: states.subarray(0, steps) };
-}
-
-/** The newest 9−k bits of a state: what the next state keeps of it. */
-export function kept(state: number, rate: number): number {
-  return state >> rate;
-}
-
-/** The symbol that led to a state. */
-export function symbolOf(state: number, rate: number): number {
-  return state >> (STATE_BITS - rate);
 }

@@ -7,7 +7,7 @@ import { bfloatFromFloat, floatFromBfloat, floatFromHalf, halfFromFloat } from "
 import { sha256 } from "../src/index.ts";
 import { dotLanes } from "../src/lane-sums.ts";
 import { signedRotationOf } from "../src/rotation.ts";
-import { stateAt, writeSymbols } from "../src/tail-biting.ts";
+import { stateAt, writeSymbols } from "../src/symbol-stream.ts";
 import { codebookOf } from "../src/trellis-codebooks.ts";
 import { viterbi } from "../src/viterbi.ts";
 
