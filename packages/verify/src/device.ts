@@ -12,8 +12,11 @@ export const DEVICE_NAMES: readonly DeviceName[] = [
   "emulated-cuda",
 ];
 
-/** `software` is a driver that runs on the CPU (lavapipe); `emulated` is our own compilation for the CPU. */
-export type DeviceKind = "hardware" | "software" | "emulated";
+/**
+ * `software` is a driver that runs on the CPU (lavapipe); `emulated` is our own compilation for the CPU;
+ * `compiled` is a backend's compiler with nothing run.
+ */
+export type DeviceKind = "hardware" | "software" | "emulated" | "compiled";
 
 export interface DeviceDescription {
   readonly name: DeviceName;

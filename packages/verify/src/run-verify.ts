@@ -49,6 +49,13 @@ function choices(args: readonly string[]): Choices | undefined {
       `there are ${KERNELS.map(({ id }) => id).join(", ")}`,
     );
   }
+  if (values.short && values.evidence !== undefined) {
+    throw new VerifyError(
+      "ARGUMENT_INVALID",
+      "--short gives no evidence",
+      "leave one of --short and --evidence out",
+    );
+  }
   return {
     ...(values.device ? { devices: values.device as DeviceName[] } : {}),
     ...(values.kernel ? { kernels: values.kernel } : {}),
