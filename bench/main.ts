@@ -1,0 +1,24 @@
+/** `npm run bench -- NAME [--json]`: runs a benchmark and prints ratios against its peers in the same run. */
+const benchmarks: Record<
+  string,
+  { what: string; load: () => Promise<{ run(args: string[]): Promise<void> }> }
+> = {
+  overhead: {
+    what: "tokens per second through the async iterator, against a C loop and node-llama-cpp",
+    load: () => import("./overhead/overhead.ts"),
+  },
+  streams: {
+    what: "eight streams at once, beside file reads and a 5 ms timer",
+    load: () => import("./streams/streams.ts"),
+  },
+};
+
+const [name = "", ...args] = process.argv.slice(2);
+const chosen = benchmarks[name];
+if (!chosen) {
+  console.error("usage: npm run bench -- NAME [--json]");
+  for (const [known, { what }] of Object.entries(benchmarks)) console.error(`  ${known.padEnd(12)}${what}`);
+  process.exitCode = name ? 2 : 0;
+} else {
+  await (await chosen.load()).run(args);
+}
