@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { InferenceError } from "eliza-inference";
 import { answer } from "./answer.ts";
 import { UsageError } from "./command-line.ts";
 import { pullWithProgress } from "./commands/pull.ts";
@@ -118,10 +119,8 @@ async function findPico(folder: string): Promise<FoundModel> {
   const files = (await readdir(folder).catch((): string[] => [])).filter((file) => file.endsWith(".gguf"));
   const [first] = files.sort();
   if (first === undefined) {
-    throw new UsageError(
-      `${folder} holds no .gguf file`,
-      "Run npm start without --offline to fetch a model.",
-    );
+    const hint = "Run npm start without --offline to fetch a model.";
+    throw new InferenceError("MODEL_NOT_FOUND", `${folder} holds no .gguf file`, hint);
   }
   const path = join(folder, first);
   return { path, name: path, isPico: true };

@@ -18,8 +18,12 @@ export function onInterrupt(act: () => void): () => void {
   };
   process.on("SIGINT", handle);
   process.on("SIGTERM", handle);
-  return () => {
+  const release = (): void => {
     process.off("SIGINT", handle);
     process.off("SIGTERM", handle);
+  };
+  return () => {
+    if (pressedAt === undefined) release();
+    else setTimeout(release, samePressMs).unref();
   };
 }
