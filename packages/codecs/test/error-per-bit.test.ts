@@ -49,7 +49,7 @@ describe("qjl1_256", () => {
   ] as const) {
     test(`${projection}: rms score error at most ${most} of |q||k|`, (t) => {
       const codec = format("qjl1_256", 128, { projection });
-      const error = scoreError(codec, gaussianRows(128, 2048), gaussianRows(128, 2048, 77n));
+      const error = scoreError(codec, gaussianRows(128, ROWS), gaussianRows(128, ROWS, 77n));
       t.diagnostic(`qjl1_256 ${projection}: score error ${error.toFixed(5)} of |q||k|`);
       assert.ok(error <= most, `${error}`);
     });
