@@ -1,13 +1,17 @@
 file(GLOB_RECURSE ELIZA_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/src/*.cpp)
-add_library(elizainference SHARED ${ELIZA_SOURCES})
-target_include_directories(elizainference
-    PUBLIC include
-    PRIVATE src ggml ${KERNELS_DIR}/include ${LLAMA_CPP_DIR}/src ${LLAMA_CPP_DIR}/vendor)
-target_compile_options(elizainference PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
-target_compile_definitions(elizainference PRIVATE ELIZA_BUILD
+add_library(elizainference_objects OBJECT ${ELIZA_SOURCES})
+target_include_directories(elizainference_objects
+    PUBLIC include src
+    PRIVATE ggml ${KERNELS_DIR}/include ${LLAMA_CPP_DIR}/src ${LLAMA_CPP_DIR}/vendor)
+target_compile_options(elizainference_objects PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
+target_compile_definitions(elizainference_objects PRIVATE ELIZA_BUILD
     $<$<BOOL:${ELIZA_ENABLE_LITERT}>:ELIZA_ENABLE_LITERT> $<$<BOOL:${ELIZA_ENABLE_MLX}>:ELIZA_ENABLE_MLX>)
-set_target_properties(elizainference PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+set_target_properties(elizainference_objects PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 find_package(Threads REQUIRED)
+target_link_libraries(elizainference_objects PUBLIC llama ggml ggml-base ggml-cpu Threads::Threads)
+
+add_library(elizainference SHARED $<TARGET_OBJECTS:elizainference_objects>)
+target_include_directories(elizainference PUBLIC include)
 target_link_libraries(elizainference PRIVATE llama ggml ggml-base ggml-cpu Threads::Threads)
 if (CMAKE_SYSTEM_NAME STREQUAL "Linux")
     # Nothing but the C ABI leaves the library, so that another llama.cpp may live in the same process.

@@ -25,8 +25,11 @@ export interface NativeLibrary {
   /** the CPU kernels alone, for verify */
   kernels: string;
   /** programs for tests and benchmarks, by name */
-  tool(name: "eliza-logits" | "eliza-stream-loop"): string;
+  tool(name: NativeTool): string;
 }
+
+const TOOLS = ["eliza-logits", "eliza-stream-loop", "eliza-native-tests"] as const;
+export type NativeTool = (typeof TOOLS)[number];
 
 export interface EnsureNativeOptions {
   variant?: NativeVariant;
@@ -79,10 +82,7 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
       log,
     );
     options.onStage?.("compiling");
-    const targets =
-      variant === "pristine"
-        ? ["eliza-logits"]
-        : ["elizainference", "eliza_kv", "eliza-logits", "eliza-stream-loop"];
+    const targets = variant === "pristine" ? ["eliza-logits"] : ["elizainference", "eliza_kv", ...TOOLS];
     await runLogged(
       ninja,
       ["-C", build, "-j", String(availableParallelism()), ...targets],
@@ -143,12 +143,7 @@ async function editedTree(pin: SourcePin, source: string, folder: string): Promi
 async function publish(build: string, folder: string, library: NativeLibrary): Promise<void> {
   const work = await mkdtemp(join(dirname(folder), ".publish-"));
   try {
-    const names = [
-      `libelizainference.${EXTENSION}`,
-      `libeliza_kv.${EXTENSION}`,
-      "eliza-logits",
-      "eliza-stream-loop",
-    ];
+    const names = [`libelizainference.${EXTENSION}`, `libeliza_kv.${EXTENSION}`, ...TOOLS];
     for (const name of names) {
       for (const place of ["", "bin"]) {
         const built = join(build, place, name);
