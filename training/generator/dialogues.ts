@@ -72,10 +72,20 @@ const beyond = (random: Random): string => {
     `How far is it to ${name}?`,
     `What will the weather be on ${random.pick(words.DAYS)}?`,
     `What does ${inventedWord(random)} mean?`,
+    `Explain ${noun}.`,
+    `Explain how ${article(noun)} works.`,
+    `Write a poem about ${noun}.`,
+    `What do you think about ${noun}?`,
+    `Translate "${noun}" into ${random.pick(["French", "German", "Spanish", "Latin", "Greek"])}.`,
     `Why is the ${thing(random)} so ${random.pick(words.ADJECTIVES)}?`,
   ]);
 };
 const UNKNOWN = ["I do not know. You have not told me.", "I do not know that.", "You have not told me that."];
+const BEYOND = [
+  "I do not know that.",
+  "I do not know. I am only a small model.",
+  "I am too small a model for that.",
+];
 
 const small = (random: Random, builder: DocumentBuilder, table = ABOUT): void => {
   const [questions, replies] = random.pick(table);
@@ -164,12 +174,21 @@ const askForFact = (random: Random, builder: DocumentBuilder, fact: Fact): void 
 const readText = (random: Random, builder: DocumentBuilder, taken: Set<string>, facts: Fact[]): void => {
   const text = new ShortText(random);
   builder.add("<|im_start|>user\n");
-  for (let i = random.int(2, 8); i > 0; i--) builder.add(text.next());
-  const fact = freshFact(random, taken);
+  const before = random.chance(0.4) ? 0 : random.int(1, 8);
+  for (let i = before; i > 0; i--) builder.add(text.next());
+  let fact = freshFact(random, taken);
   facts.push(fact);
-  builder.add(" ").pieces(state(random, fact));
-  for (let i = random.int(0, 5); i > 0; i--) builder.add(text.next());
-  builder.add(`\n\n${ask(random, fact)}<|im_end|>\n`).turn("assistant", recall(fact));
+  builder.add(before > 0 ? " " : "").pieces(state(random, fact));
+  for (let i = random.pick([0, 0, 1, 2, 4]); i > 0; i--) {
+    const other = freshFact(random, taken);
+    facts.push(other);
+    builder.add(" ").pieces(state(random, other));
+    if (random.chance(0.5)) fact = other;
+  }
+  if (before > 0) for (let i = random.int(0, 5); i > 0; i--) builder.add(text.next());
+  builder
+    .add(`${random.pick(["\n\n", "\n", " ", " "])}${ask(random, fact)}<|im_end|>\n`)
+    .turn("assistant", recall(fact));
 };
 
 /**
@@ -199,7 +218,7 @@ export const dialogue = (random: Random, size: number): Document => {
       ["small talk", 0.7],
       ["story", size > 1500 ? 0.7 : 0.2],
       ["list", 0.6],
-      ["read", 1],
+      ["read", 2],
       ["who", taken.has("my name") || taken.has("my job") ? 0 : 0.4],
     ] as const);
     if (kind === "tell") {
@@ -217,8 +236,9 @@ export const dialogue = (random: Random, size: number): Document => {
     } else if (kind === "ask") {
       askForFact(random, builder, random.pick(facts));
     } else if (kind === "ask the unknown") {
-      const question = random.chance(0.4) ? beyond(random) : ask(random, freshFact(random, taken));
-      builder.turn("user", question).turn("assistant", random.pick(UNKNOWN));
+      if (random.chance(0.5)) builder.turn("user", beyond(random)).turn("assistant", random.pick(BEYOND));
+      else
+        builder.turn("user", ask(random, freshFact(random, taken))).turn("assistant", random.pick(UNKNOWN));
     } else if (kind === "read") readText(random, builder, taken, facts);
     else if (kind === "small talk") small(random, builder);
     else if (kind === "story") tellStory(random, builder);

@@ -1,4 +1,5 @@
 import { answer, noise, type Piece, prose } from "./document.ts";
+import { openFact } from "./open-facts.ts";
 import { personalFact } from "./personal-facts.ts";
 import { article, capital, code, digits, fullName, inventedWord, person, plural, thing } from "./phrases.ts";
 import type { Random } from "./random.ts";
@@ -207,8 +208,12 @@ const makers: readonly (readonly [Maker, number])[] = [
 export const freshFact = (random: Random, taken: Set<string>): Fact => {
   for (let tries = 0; ; tries++) {
     // The personal ones run out in a long document.
-    const personal = tries < 3 && random.chance(0.25);
-    const fact = personal ? personalFact(random) : random.weighted(makers)(random);
+    const personal = tries < 3 && random.chance(0.2);
+    const fact = personal
+      ? personalFact(random)
+      : random.chance(0.4)
+        ? openFact(random)
+        : random.weighted(makers)(random);
     if (taken.has(fact.key)) continue;
     taken.add(fact.key);
     return fact;

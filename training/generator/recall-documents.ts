@@ -71,7 +71,9 @@ export const plantedFacts = (random: Random, size: number): Document => {
     return builder.finish();
   }
   const [first, ...rest] = asked;
-  builder.add(`\n\n${random.pick(["", "", "Question: "])}${ask(random, first!)}<|im_end|>\n`);
+  builder.add(
+    `${random.pick(["\n\n", "\n\n", "\n", " ", "\n\nQuestion: "])}${ask(random, first!)}<|im_end|>\n`,
+  );
   builder.turn("assistant", recall(first!));
   for (const fact of rest) builder.turn("user", ask(random, fact)).turn("assistant", recall(fact));
   return builder.finish();
