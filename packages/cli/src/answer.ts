@@ -63,7 +63,7 @@ export function reportText(report: StreamReport): string {
     [
       `${countText(timing.promptTokens)} prompt tokens`,
       `first token after ${durationText(timing.timeToFirstTokenMs)}`,
-      `${countText(timing.decodeTokens)} tokens${speed}`,
+      `${countText(timing.decodeTokens)} ${timing.decodeTokens === 1 ? "token" : "tokens"}${speed}`,
       report.finishReason,
     ].join(" · "),
   ].join("\n");

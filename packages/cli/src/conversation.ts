@@ -32,6 +32,7 @@ export async function converse(
     messages.push({ role: "user", content: said.line });
     const answered = await answer(host, model, messages, options, reporter);
     messages.push({ role: "assistant", content: answered.text });
+    reporter.note("");
   }
 }
 

@@ -43,17 +43,19 @@ export async function pullWithProgress(
   const release = onInterrupt(() => controller.abort());
   const progress = createProgress(host.stderr, reporter.json);
   const known = findKnownModel(name);
-  let announced = false;
+  let announced = reporter.json;
+  const announce = (): void => {
+    if (announced || !known) return;
+    announced = true;
+    progress.note(`${known.title}, ${bytesText(known.bytes)}. ${licenceLine(known.licence)}`);
+  };
   let lastJson = Number.NEGATIVE_INFINITY;
   try {
     const pulled = await pullModel(name, {
       ...settings,
       signal: controller.signal,
       onProgress: (at) => {
-        if (!announced && known && !reporter.json) {
-          announced = true;
-          progress.note(`${known.title}, ${bytesText(known.bytes)}. ${licenceLine(known.licence)}`);
-        }
+        announce();
         progress.update(`${phases[at.phase]} ${name}`, at.receivedBytes, at.totalBytes, "bytes");
         const now = performance.now();
         if (reporter.json && now - lastJson >= 1000) {
@@ -62,7 +64,10 @@ export async function pullWithProgress(
         }
       },
       onNotice: (text) => progress.note(text),
-      onSourceFailed: (reason) => progress.note(`${reason.message}: trying the next source`),
+      onSourceFailed: (reason) => {
+        announce();
+        progress.note(`${reason.message}: trying the next source`);
+      },
     });
     progress.stop();
     if (pulled.alreadyThere && known) {
