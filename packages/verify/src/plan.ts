@@ -5,6 +5,7 @@ import type { PlannedCase } from "./kernel-case.ts";
 import { KERNELS } from "./kernels.ts";
 import { matrixCases } from "./matrix-cases.ts";
 import { scoreCases } from "./score-cases.ts";
+import { seedCases, seedFiles } from "./seed-cases.ts";
 
 interface Formats {
   readonly format: string;
@@ -56,7 +57,8 @@ export function formatsOf(kernel: KernelEntry): string[] {
 
 /** Fixture files that a kernel's cases read, from ROOT, each once. */
 export function fixturesOf(kernel: KernelEntry): string[] {
-  return [...new Set(goldenRows(formatsOf(kernel)).flatMap((rows) => rows.files))].sort();
+  const golden = goldenRows(formatsOf(kernel)).flatMap((rows) => rows.files);
+  return [...new Set([...golden, ...seedFiles(kernel)])].sort();
 }
 
 /** Identity hashes of every format that a kernel's cases use, each once, in order. */
@@ -79,6 +81,7 @@ export function planOf(kernel: KernelEntry, short: boolean): PlannedCase[] {
         ),
       })
     : formats.flatMap(({ format, options = [{}] }) => matrixCases({ entry: kernel, format, options }));
+  plan.unshift(...seedCases(kernel));
   return short ? plan.filter((planned) => !planned.long) : plan;
 }
 

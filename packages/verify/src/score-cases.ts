@@ -189,7 +189,11 @@ export function scoreCases(kernel: ScoreKernel): PlannedCase[] {
   };
   for (const gqa of [1, 3, 4, 8]) more({ gqa, heads: gqa, nKv: 33 });
   more({ gqa: 8, heads: 2, nKv: 33 });
-  for (const rows of [1, 2, 4, 8]) more({ rows, nKv: 31 });
+  for (const rows of [1, 2, 4, 8]) {
+    more({ rows, nKv: 31 });
+    // Enough values that every thread of a team has some.
+    plan.push(generated(kernel, first, 512, { rows, nKv: 31 }));
+  }
   for (const nKv of [1, 2, 32, 257]) more({ nKv, nKvHeads: 1 });
   more({ nKv: 4096, nKvHeads: 1 }, "normal", true);
   more({ nKv: 65536, nKvHeads: 1, gqa: 1, heads: 1 }, "normal", true);

@@ -72,8 +72,14 @@ export class CudaDevice implements Device {
   readonly #events: readonly [bigint, bigint];
   readonly #modules = new Map<string, bigint>();
 
-  /** @throws VerifyError DEVICE_UNAVAILABLE without a driver or a GPU */
-  constructor() {
+  readonly #image: (stem: string, architecture: string) => Uint8Array;
+
+  /**
+   * @param image makes the module of a kernel; nvcc or its cache by default
+   * @throws VerifyError DEVICE_UNAVAILABLE without a driver or a GPU
+   */
+  constructor(image = compileCubin) {
+    this.#image = image;
     const driver = loadCudaDriver();
     this.driver = driver;
     driver.cuInit(0);
@@ -111,7 +117,7 @@ export class CudaDevice implements Device {
     }
     let module = this.#modules.get(entry.stem);
     if (module === undefined) {
-      module = handleFrom(this.driver.cuModuleLoadData, compileCubin(entry.stem, this.#architecture));
+      module = handleFrom(this.driver.cuModuleLoadData, this.#image(entry.stem, this.#architecture));
       this.#modules.set(entry.stem, module);
     }
     const fn = handleFrom(this.driver.cuModuleGetFunction, module, cudaSymbol(entry, constants));

@@ -107,7 +107,7 @@ export class EmulatedDevice implements Device {
   }
 
   async load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel> {
-    const symbols = this.#backend === "cuda" ? cudaSymbols(entry) : [symbolOf(entry)];
+    const symbols = entryPoints(this.#backend, entry);
     const symbol = this.#backend === "cuda" ? cudaSymbol(entry, constants) : symbols[0]!;
     const index = symbols.indexOf(symbol);
     if (index < 0) {
@@ -117,7 +117,7 @@ export class EmulatedDevice implements Device {
         "instantiate it for these rows and heads",
       );
     }
-    const library = koffi.load(this.#build(entry, symbols));
+    const library = koffi.load(buildEmulated(this.#backend, entry));
     const emulate = library.func(
       "int emulate(uint32_t, uint64_t *, void *, size_t, uint32_t *, uint32_t *, uint32_t, uint32_t, uint32_t, _Out_ uint8_t *, size_t)",
     ) as unknown as Emulate;
@@ -176,27 +176,36 @@ export class EmulatedDevice implements Device {
       throw new VerifyError("KERNEL_FAULT", `${entry.id}: ${text}`, "look at the kernel's barriers");
     }
   }
+}
 
-  #build(entry: KernelEntry, symbols: readonly string[]): string {
-    const path = emulatedSource(this.#backend, entry.stem);
-    const shim = shimFolder();
-    const shimText = SHIM_FILES.map((file) => readFileSync(join(shim, file), "utf8"));
-    const key = [sourceHash(path), sha256(shimText.join("\0")), process.arch, ...FLAGS, ...symbols];
-    return cached(key, "so", (target) => {
-      const unit = `${target}.cc`;
-      const text =
-        this.#backend === "metal"
-          ? metalAsCxx(inlineSource(path), symbols[0]!, path)
-          : cudaAsCxx(join(ROOT, path), symbols);
-      writeFileSync(unit, text);
-      try {
-        const includes = [`-I${shim}`, `-I${join(shim, this.#backend)}`];
-        compile(COMPILER, [...FLAGS, ...includes, unit, "-o", target], path, INSTALL);
-      } finally {
-        rmSync(unit, { force: true });
-      }
-    });
-  }
+/**
+ * Compiles a kernel's source for the CPU, or takes it from the cache.
+ * @returns the path of a library whose `emulate` runs the kernel's entry points by index
+ */
+export function buildEmulated(backend: EmulatedBackend, entry: KernelEntry): string {
+  const symbols = entryPoints(backend, entry);
+  const path = emulatedSource(backend, entry.stem);
+  const shim = shimFolder();
+  const shimText = SHIM_FILES.map((file) => readFileSync(join(shim, file), "utf8"));
+  const key = [sourceHash(path), sha256(shimText.join("\0")), process.arch, ...FLAGS, ...symbols];
+  return cached(key, "so", (target) => {
+    const unit = `${target}.cc`;
+    const text =
+      backend === "metal"
+        ? metalAsCxx(inlineSource(path), symbols[0]!, path)
+        : cudaAsCxx(join(ROOT, path), symbols);
+    writeFileSync(unit, text);
+    try {
+      const includes = [`-I${shim}`, `-I${join(shim, backend)}`];
+      compile(COMPILER, [...FLAGS, ...includes, unit, "-o", target], path, INSTALL);
+    } finally {
+      rmSync(unit, { force: true });
+    }
+  });
+}
+
+function entryPoints(backend: EmulatedBackend, entry: KernelEntry): string[] {
+  return backend === "cuda" ? cudaSymbols(entry) : [symbolOf(entry)];
 }
 
 function constantsOf(values: Uint32Array): KernelConstants {
