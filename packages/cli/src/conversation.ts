@@ -3,7 +3,7 @@ import type { ChatMessage, StreamOptions } from "eliza-inference";
 import { answer } from "./answer.ts";
 import type { OpenModel } from "./engine.ts";
 import type { Host } from "./host.ts";
-import type { Reporter } from "./reporter.ts";
+import { failureOf, type Reporter } from "./reporter.ts";
 
 /**
  * A conversation on a terminal. Ctrl-C stops an answer; at the prompt it ends the conversation, as Ctrl-D does.
@@ -18,8 +18,11 @@ export async function converse(
 ): Promise<number> {
   reporter.note("/new begins anew, /exit or Ctrl-D ends, Ctrl-C stops an answer");
   let messages: ChatMessage[] = [...before];
+  let history: string[] = [];
   for (;;) {
-    const said = await ask(host);
+    const said = await ask(host, history, (lines) => {
+      history = lines;
+    });
     if (said === "interrupted") return 130;
     if (said === undefined) return 0;
     const text = said.line.trim();
@@ -30,15 +33,26 @@ export async function converse(
       continue;
     }
     messages.push({ role: "user", content: said.line });
-    const answered = await answer(host, model, messages, options, reporter);
-    messages.push({ role: "assistant", content: answered.text });
+    try {
+      const answered = await answer(host, model, messages, options, reporter);
+      messages.push({ role: "assistant", content: answered.text });
+    } catch (error) {
+      // A question that went wrong, such as one too long for the context, does not end the conversation.
+      messages.pop();
+      reporter.failure(failureOf(error));
+    }
     reporter.note("");
   }
 }
 
 // A readline for each question: while an answer streams, Ctrl-C must reach the process as a signal.
-async function ask(host: Host): Promise<{ line: string } | "interrupted" | undefined> {
-  const lines = createInterface({ input: host.stdin, output: host.stderr, terminal: true });
+async function ask(
+  host: Host,
+  history: string[],
+  onHistory: (lines: string[]) => void,
+): Promise<{ line: string } | "interrupted" | undefined> {
+  const lines = createInterface({ input: host.stdin, output: host.stderr, terminal: true, history });
+  lines.on("history", onHistory);
   try {
     return await new Promise((resolve) => {
       lines.once("SIGINT", () => {

@@ -124,8 +124,12 @@ async function existing(
   }
   if (options.bytes !== undefined && options.bytes !== size) return undefined;
   const report = progressReporter(options, options.urls[0] ?? "");
-  const found = await hashFile(destination, options.signal, (bytes) => report("checking", bytes, size, 0));
-  return found === sha256 ? size : undefined;
+  try {
+    const found = await hashFile(destination, options.signal, (bytes) => report("checking", bytes, size, 0));
+    return found === sha256 ? size : undefined;
+  } catch (error) {
+    throw diskError(error, destination);
+  }
 }
 
 async function fetchFrom(url: string, sha256: string, options: DownloadOptions): Promise<number> {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { constants, copyFile, link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cancelled, diskError, errorCode, FetchError } from "./errors.ts";
@@ -76,13 +76,23 @@ async function create(path: string, mine: Holder): Promise<boolean> {
   const beside = `${path}.${mine.token}`;
   try {
     await writeFile(beside, JSON.stringify(mine), { flag: "w" });
-    await link(beside, path);
+    await linkOrCopy(beside, path);
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
     throw diskError(error, path);
   } finally {
     await rm(beside, { force: true }).catch(() => {});
+  }
+}
+
+// Some file systems (exFAT, shares) have no hard links.
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(errorCode(error) ?? "")) throw error;
+    await copyFile(from, to, constants.COPYFILE_EXCL);
   }
 }
 
@@ -122,7 +132,7 @@ async function removeStale(path: string, seen: Holder | undefined): Promise<void
   try {
     await rename(path, aside);
     const moved = await read(aside);
-    if (moved?.token !== seen?.token) await link(aside, path);
+    if (moved?.token !== seen?.token) await linkOrCopy(aside, path);
   } catch (error) {
     const code = errorCode(error);
     if (code !== "ENOENT" && code !== "EEXIST") throw diskError(error, path);

@@ -14,7 +14,6 @@ import {
 import { malformed } from "./malformed.ts";
 import { cacheTypeIds, tensorTypes } from "./tensor-types.ts";
 
-const magic = 0x46554747;
 const maxDimensions = 4;
 const maxEntries = 65_536;
 const maxTensorNameBytes = 63;
@@ -126,7 +125,9 @@ async function openModel(path: string): Promise<FileHandle> {
 async function read(cursor: GgufCursor, keepElements: number): Promise<GgufFile> {
   const { path, fileBytes } = cursor;
   await cursor.ensure(Math.min(24, fileBytes), "the header");
-  if (fileBytes < 4 || cursor.u32() !== magic) throw malformed(path, 'it does not begin with "GGUF"');
+  if (fileBytes < 4) throw malformed(path, `it has ${fileBytes} bytes`);
+  const begin = cursor.text(4);
+  if (begin !== "GGUF") throw malformed(path, `it begins with ${JSON.stringify(begin)}${guess(begin)}`);
   cursor.require(20, "the header");
   const version = cursor.u32();
   if (version === 0x02000000 || version === 0x03000000) throw malformed(path, "it is big endian");
@@ -152,6 +153,12 @@ async function read(cursor: GgufCursor, keepElements: number): Promise<GgufFile>
   const dataOffset = Math.ceil(cursor.offset / alignment) * alignment;
   const tensors = infos.map((info) => placed(info, dataOffset, alignment, cursor));
   return { path, version, fileBytes, metadata, tensors, dataOffset };
+}
+
+function guess(begin: string): string {
+  if (begin === "vers") return ": this may be a Git LFS pointer, which git lfs pull replaces by the file";
+  if (/^<(!DO|htm|HTM)/.test(begin)) return ": this is a web page, such as a login or an error";
+  return ', not with "GGUF"';
 }
 
 function readCount(cursor: GgufCursor, leastBytes: number, what: string): number {

@@ -82,8 +82,10 @@ test("no changed byte brings anything but an answer or MODEL_INVALID", async () 
 
 test("what is no GGUF file is told by what it is", async () => {
   assert.match(await refused(Buffer.alloc(0)), /the file is empty/);
-  assert.match(await refused(Buffer.from("hi")), /does not begin/);
-  assert.match(await refused(Buffer.from("version https://git-lfs.github.com/spec/v1")), /does not begin/);
+  assert.match(await refused(Buffer.from("hi")), /it has 2 bytes/);
+  assert.match(await refused(Buffer.from("PK\u0003\u0004...")), /begins with "PK.*, not with "GGUF"/);
+  assert.match(await refused(Buffer.from("version https://git-lfs.github.com/spec/v1")), /Git LFS pointer/);
+  assert.match(await refused(Buffer.from("<!DOCTYPE html><html>")), /web page/);
   assert.match(await refused(new GgufBytes().header(0, 0, 1).bytes()), /version is 1/);
   assert.match(await refused(new GgufBytes().header(0, 0, 0x03000000).bytes()), /big endian/);
   await assert.rejects(readGguf(folder), (error) => error instanceof InferenceError);
