@@ -24,7 +24,10 @@ export async function converse(
       history = lines;
     });
     if (said === "interrupted") return 130;
-    if (said === undefined) return 0;
+    if (said === undefined) {
+      reporter.note("");
+      return 0;
+    }
     const text = said.line.trim();
     if (text === "") continue;
     if (text === "/exit" || text === "/quit") return 0;
