@@ -61,9 +61,15 @@ export function fixturesOf(kernel: KernelEntry): string[] {
   return [...new Set([...golden, ...seedFiles(kernel)])].sort();
 }
 
+const hashes = new Map<string, string[]>();
+
 /** Identity hashes of every format that a kernel's cases use, each once, in order. */
 export function formatHashes(kernel: KernelEntry): string[] {
-  return [...new Set(planOf(kernel, false).map((planned) => planned.format.hash))].sort();
+  const known = hashes.get(kernel.id);
+  if (known) return known;
+  const made = [...new Set(planOf(kernel, false).map((planned) => planned.format.hash))].sort();
+  hashes.set(kernel.id, made);
+  return made;
 }
 
 /**
