@@ -4,8 +4,7 @@ export type BuildErrorCode =
   | "SOURCE_MISMATCH"
   | "EDIT_MALFORMED"
   | "EDIT_NOT_UNIQUE"
-  | "BUILD_FAILED"
-  | "BUILD_BUSY";
+  | "BUILD_FAILED";
 
 /** What went wrong while the native library was fetched or built. `hint` says what to do about it. */
 export class BuildError extends Error {

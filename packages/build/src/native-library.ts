@@ -3,11 +3,10 @@ import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } f
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { userFolders } from "@eliza-inference/fetch";
+import { userFolders, withFileLock } from "@eliza-inference/fetch";
 import { type BuildProgress, runLogged } from "./cmake.ts";
 import { contentKey } from "./content-key.ts";
 import { applyEdits, readEdits } from "./edits.ts";
-import { withLock } from "./lock.ts";
 import { llamaCpp, type SourcePin } from "./pins.ts";
 import { fetchSource } from "./source.ts";
 import { findTools, requireTools } from "./toolchain.ts";
@@ -39,11 +38,10 @@ export interface EnsureNativeOptions {
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const EXTENSION = { darwin: "dylib", win32: "dll" }[process.platform as string] ?? "so";
-const LOCK_WAIT_MS = 40 * 60_000;
 
 /**
  * The built native library, from the user's cache when nothing that goes into it has changed, else built now.
- * Throws BuildError: TOOL_MISSING, SOURCE_UNAVAILABLE, SOURCE_MISMATCH, EDIT_NOT_UNIQUE, BUILD_FAILED, BUILD_BUSY.
+ * Throws BuildError: TOOL_MISSING, SOURCE_UNAVAILABLE, SOURCE_MISMATCH, EDIT_NOT_UNIQUE, BUILD_FAILED.
  */
 export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Promise<NativeLibrary> {
   const variant = options.variant ?? "edited";
@@ -56,9 +54,9 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
   if (await exists(join(folder, "build.json"))) return library;
 
   await mkdir(join(cache, "built"), { recursive: true });
-  await withLock(join(cache, `lock-${variant}`), LOCK_WAIT_MS, async () => {
+  const onWait = (holder: string): void => options.onStage?.(`waiting for another build (${holder})`);
+  await withFileLock(join(cache, `${variant}.lock`), { onWait }, async () => {
     if (await exists(join(folder, "build.json"))) return;
-    options.onStage?.(`fetching ${llamaCpp.name} ${llamaCpp.version}`);
     const source = await fetchSource(llamaCpp, {
       folder: join(cache, "sources"),
       ...(options.onStage ? { onProgress: options.onStage } : {}),

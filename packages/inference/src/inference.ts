@@ -1,5 +1,6 @@
 import { type ChatMessage, type RenderChatOptions, renderChat } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
+import { readGguf } from "./gguf/index.ts";
 import { resolveModel } from "./models/index.ts";
 import { findLibrary } from "./native/find-library.ts";
 import {
@@ -70,7 +71,9 @@ export class Inference {
   readonly #context: ContextHandle;
   readonly #poller: OutputPoller;
   readonly #options: OpenOptions;
-  readonly #open = new Set<StreamHandle>();
+  // Whatever holds a native stream: closing waits for all of it.
+  readonly #streams = new Set<TokenStream>();
+  readonly #busy = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #report!: InferenceReport;
   #closed: Promise<void> | undefined;
@@ -91,17 +94,17 @@ export class Inference {
    */
   static async open(model: string, options: OpenOptions = {}): Promise<Inference> {
     const { path } = await resolveModel(model);
+    await readGguf(path); // says what is wrong with a file far better than the runtime does
     const library = NativeLibrary.load(await findLibrary(options.libraryPath));
     const context = library.create(path);
     const inference = new Inference(library, context, { ...options });
     try {
-      const first = await inference.#openStream({});
-      try {
-        const { timing: _, finishReason: __, ...report } = (await library.report(first)) as StreamReport;
-        inference.#report = report;
-      } finally {
-        await inference.#closeStream(first);
-      }
+      const {
+        timing: _,
+        finishReason: __,
+        ...report
+      } = await inference.#withStream(async (stream) => (await library.report(stream)) as StreamReport);
+      inference.#report = report;
     } catch (error) {
       await library.destroy(context);
       throw error;
@@ -116,15 +119,28 @@ export class Inference {
   stream(prompt: Prompt, options: StreamOptions = {}): TokenStream {
     const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
     const signal = AbortSignal.any(signals);
-    return new TokenStream(
+    const stream: TokenStream = new TokenStream(
       {
         library: this.#library,
         poller: this.#poller,
-        start: () => this.#start(prompt, options),
-        close: (stream) => this.#closeStream(stream),
+        start: async () => {
+          this.#checkOpen();
+          this.#streams.add(stream);
+          try {
+            return await this.#start(prompt, options);
+          } catch (error) {
+            this.#streams.delete(stream);
+            throw error;
+          }
+        },
+        close: async (native) => {
+          await this.#library.close(native);
+          this.#streams.delete(stream);
+        },
       },
       signal,
     );
+    return stream;
   }
 
   /** What really runs. */
@@ -177,12 +193,14 @@ export class Inference {
 
   async #close(): Promise<void> {
     this.#closing.abort(new InferenceError("CLOSED", "the model was closed", "Open it again."));
-    for (const stream of this.#open) this.#library.cancel(stream);
+    await Promise.all([...this.#streams].map((stream) => stream.return()));
+    while (this.#busy.size > 0) await Promise.allSettled(this.#busy);
     await this.#poller.stop();
-    while (this.#open.size > 0) {
-      await Promise.all([...this.#open].map((stream) => this.#closeStream(stream)));
-    }
     await this.#library.destroy(this.#context);
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new InferenceError("CLOSED", "the model was closed", "Open it again.");
   }
 
   async #start(prompt: Prompt, options: StreamOptions): Promise<StreamHandle> {
@@ -195,22 +213,28 @@ export class Inference {
       this.#library.prefill(stream, ids);
       return stream;
     } catch (error) {
-      await this.#closeStream(stream);
+      await this.#library.close(stream);
       throw error;
     }
   }
 
-  async #withStream<T>(use: (stream: StreamHandle) => T): Promise<T> {
-    const stream = await this.#openStream({});
-    try {
-      return use(stream);
-    } finally {
-      await this.#closeStream(stream);
-    }
+  #withStream<T>(use: (stream: StreamHandle) => T | Promise<T>): Promise<T> {
+    this.#checkOpen();
+    const work = (async () => {
+      const stream = await this.#openStream({});
+      try {
+        return await use(stream);
+      } finally {
+        await this.#library.close(stream);
+      }
+    })();
+    this.#busy.add(work);
+    const done = (): boolean => this.#busy.delete(work);
+    work.then(done, done);
+    return work;
   }
 
   async #openStream(options: StreamOptions): Promise<StreamHandle> {
-    if (this.#closed) throw new InferenceError("CLOSED", "the model was closed", "Open it again.");
     const config: StreamConfig = {
       max_tokens: checkInteger("maxTokens", options.maxTokens, 1) ?? 0,
       temperature: checkNumber("temperature", options.temperature, 0, 100) ?? 0,
@@ -238,13 +262,7 @@ export class Inference {
       ubatch_size: checkInteger("ubatchSize", this.#options.ubatchSize, 1),
       max_streams: checkInteger("maxStreams", this.#options.maxStreams, 1),
     };
-    const stream = await this.#library.open(this.#context, config, extras);
-    this.#open.add(stream);
-    return stream;
-  }
-
-  async #closeStream(stream: StreamHandle): Promise<void> {
-    if (this.#open.delete(stream)) await this.#library.close(stream);
+    return this.#library.open(this.#context, config, extras);
   }
 }
 

@@ -1,5 +1,5 @@
 import { InferenceError } from "./errors.ts";
-import type { NativeLibrary, NextResult, StreamHandle } from "./native/native-library.ts";
+import type { NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import type { OutputPoller } from "./native/output-poller.ts";
 import type { StreamReport } from "./report.ts";
 
@@ -31,6 +31,7 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
   };
   #stream: StreamHandle | undefined;
   #state: "new" | "open" | "done" = "new";
+  #left = false;
   #queue: Promise<unknown> = Promise.resolve();
   #report: StreamReport | undefined;
 
@@ -52,6 +53,7 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
 
   /** Stops the generation and frees its sequence. */
   async return(): Promise<IteratorResult<StreamChunk, undefined>> {
+    this.#left = true;
     if (this.#stream) this.#host.library.cancel(this.#stream);
     await this.#queue;
     await this.#end();
@@ -84,7 +86,12 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
     try {
       if (this.#state === "new") await this.#open();
       for (;;) {
-        const result = this.#read();
+        this.#checkSignal();
+        if (this.#left) {
+          await this.#end();
+          return { done: true, value: undefined };
+        }
+        const result = this.#host.library.tryNext(this.#stream!);
         if (result.state === "pending") {
           await this.#host.poller.wait(this.#stream!);
           continue;
@@ -97,13 +104,9 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
       }
     } catch (error) {
       await this.#end();
+      this.#checkSignal(); // the signal's own reason, rather than what the engine made of it
       throw error;
     }
-  }
-
-  #read(): NextResult {
-    this.#checkSignal();
-    return this.#host.library.tryNext(this.#stream!);
   }
 
   async #open(): Promise<void> {

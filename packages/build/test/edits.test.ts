@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { applyEdits, type Edit, parseEdit } from "../src/edits.ts";
+import { BuildError } from "../src/errors.ts";
+
+const edit = (over: Partial<Edit> = {}): Edit => ({
+  id: "10-x.edit",
+  file: "src/a.c",
+  reason: "a test",
+  anchor: "int a;",
+  replacement: "int b;",
+  ...over,
+});
+
+const rejectsWith =
+  (code: string, ...words: string[]) =>
+  (error: unknown) => {
+    assert.ok(error instanceof BuildError);
+    assert.equal(error.code, code);
+    for (const word of words) assert.ok(error.message.includes(word), `${word} in: ${error.message}`);
+    return true;
+  };
+
+describe("edits", () => {
+  let root = "";
+  before(async () => {
+    root = await mkdtemp(join(tmpdir(), "edits-"));
+    await mkdir(join(root, "src"));
+  });
+  after(() => rm(root, { recursive: true }));
+  const write = (text: string) => writeFile(join(root, "src/a.c"), text);
+  const read = () => readFile(join(root, "src/a.c"), "utf8");
+
+  test("an anchor that occurs once is replaced, letter by letter", async () => {
+    await write("// $& $1\nint a;\nint c;\n");
+    await applyEdits(root, [edit({ replacement: "$& \\n $1" })]);
+    assert.equal(await read(), "// $& $1\n$& \\n $1\nint c;\n");
+  });
+
+  test("an anchor that is absent or occurs twice fails, names file, edit and reason, and changes nothing", async () => {
+    await write("int a; int a;\nint c;\n");
+    const first = edit({ anchor: "int c;", replacement: "int d;" });
+    await assert.rejects(
+      applyEdits(root, [first, edit()]),
+      rejectsWith("EDIT_NOT_UNIQUE", "2 times", "src/a.c", "10-x.edit", "a test"),
+    );
+    assert.equal(await read(), "int a; int a;\nint c;\n");
+    await assert.rejects(
+      applyEdits(root, [edit({ anchor: "gone" })]),
+      rejectsWith("EDIT_NOT_UNIQUE", "0 times"),
+    );
+    await assert.rejects(applyEdits(root, [edit({ file: "no.c" })]), rejectsWith("EDIT_NOT_UNIQUE", "no.c"));
+  });
+
+  test("later edits of a file see the earlier ones", async () => {
+    await write("int a;\n");
+    await applyEdits(root, [edit(), edit({ anchor: "int b;", replacement: "int z;" })]);
+    assert.equal(await read(), "int z;\n");
+  });
+
+  test("the text form keeps inner line breaks and nothing around them", () => {
+    const text = "file: src/a.c\nreason: why\n--- anchor\na\n\nb\n--- replacement\n  c\nd\n--- end\n";
+    assert.deepEqual(parseEdit("1.edit", text), {
+      id: "1.edit",
+      file: "src/a.c",
+      reason: "why",
+      anchor: "a\n\nb",
+      replacement: "  c\nd",
+    });
+    for (const broken of [
+      "",
+      "file: a\n",
+      text.replace("--- end", "--- e"),
+      text.replace("reason: why\n", ""),
+    ]) {
+      assert.throws(() => parseEdit("1.edit", broken), rejectsWith("EDIT_MALFORMED", "1.edit"));
+    }
+  });
+});

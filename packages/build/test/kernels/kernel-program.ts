@@ -1,0 +1,95 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const KERNELS = join(ROOT, "kernels/cpu");
+const BASE_FLAGS = [
+  "-std=c11",
+  "-D_GNU_SOURCE",
+  "-O2",
+  "-g1",
+  "-ffp-contract=off",
+  "-Wall",
+  "-Wextra",
+  "-Wpedantic",
+  "-Werror",
+];
+
+/** What each source may use beyond the architecture's base, by its name; as native/kernels.cmake has it. */
+function flagsOf(source: string, architecture: string): string[] {
+  if (architecture !== "x64") return [];
+  if (source.includes("avx512")) {
+    return ["f", "bw", "vl", "dq", "vbmi", "vnni"]
+      .map((set) => `-mavx512${set}`)
+      .concat("-mfma", "-mf16c", "-mbmi2");
+  }
+  return source.includes("avx2") ? ["-mavx2", "-mfma", "-mf16c", "-mbmi2"] : [];
+}
+
+export interface ProgramOptions {
+  /** The C compiler; decides the architecture. */
+  readonly compiler?: string;
+  readonly architecture?: string;
+  readonly flags?: readonly string[];
+}
+
+function run(command: string, args: readonly string[]): void {
+  const { status, stderr, error } = spawnSync(command, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed: ${error?.message ?? stderr}`);
+}
+
+/**
+ * Compiles the CPU kernels and a C program of this folder into `folder`; returns the program's path.
+ * Throws with the compiler's words if that fails; any warning is a failure.
+ */
+export function buildKernelProgram(program: string, folder: string, options: ProgramOptions = {}): string {
+  const { compiler = "cc", architecture = process.arch, flags = [] } = options;
+  mkdirSync(folder, { recursive: true });
+  const kernels = readdirSync(join(KERNELS, "src")).filter((file) => file.endsWith(".c"));
+  const sources = [
+    ...kernels.map((file) => join(KERNELS, "src", file)),
+    fileURLToPath(new URL(program, import.meta.url)),
+  ];
+  const includes = ["-I", join(KERNELS, "include"), "-I", join(ROOT, "kernels/tables")];
+  const objects = sources.map((source, i) => {
+    const object = join(folder, `${i}.o`);
+    run(compiler, [
+      ...BASE_FLAGS,
+      ...flags,
+      ...flagsOf(source, architecture),
+      ...includes,
+      "-c",
+      source,
+      "-o",
+      object,
+    ]);
+    return object;
+  });
+  const target = join(folder, program.replace(/\.c$/, ""));
+  run(compiler, [...flags, ...objects, "-lm", "-o", target]);
+  return target;
+}
+
+/** Whether a command can be run at all. */
+export function hasCommand(command: string): boolean {
+  return spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0;
+}
+
+export interface ProgramResult {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program, with a prefix such as an emulator if given. */
+export function runProgram(
+  path: string,
+  args: readonly string[],
+  prefix: readonly string[] = [],
+): ProgramResult {
+  const [command, ...rest] = [...prefix, path, ...args];
+  const { status, stdout, stderr } = spawnSync(command!, rest, { encoding: "utf8", maxBuffer: 64 << 20 });
+  return { status, stdout, stderr };
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { userFolders } from "@eliza-inference/fetch";
+import { ensureNativeLibrary, type NativeLibrary } from "../src/index.ts";
+
+const MODELS = {
+  pico: fileURLToPath(new URL("../../../models/pico/pico.gguf", import.meta.url)),
+  "smollm2-135m": join(userFolders().models, "SmolLM2-135M-Instruct.Q4_1.gguf"),
+  "gemma3-270m": join(userFolders().models, "gemma-3-270m-q4_k_m.gguf"),
+};
+
+describe("llama.cpp with our edits, against llama.cpp without them", () => {
+  let edited: NativeLibrary;
+  let pristine: NativeLibrary;
+  let folder = "";
+  before(async () => {
+    edited = await ensureNativeLibrary();
+    pristine = await ensureNativeLibrary({ variant: "pristine" });
+    folder = await mkdtemp(join(tmpdir(), "pristine-"));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  const logits = (library: NativeLibrary, model: string, ...options: string[]): Buffer =>
+    execFileSync(library.tool("eliza-logits"), [model, join(folder, "tokens"), ...options], {
+      maxBuffer: 1 << 30,
+    });
+
+  for (const [name, model] of Object.entries(MODELS)) {
+    const skip = existsSync(model) ? false : `${name} is not on this machine`;
+    test(`${name}: an f16 cache gives bit-identical logits, in one ubatch and in several`, {
+      skip,
+    }, async () => {
+      // any ids do: what is compared is arithmetic, not sense
+      const tokens = Array.from({ length: 96 }, (_, i) => (i * 37 + 11) % 1000);
+      await writeFile(join(folder, "tokens"), tokens.join(" "));
+      for (const options of [["ubatch=512"], ["ubatch=32"], ["threads=1"]]) {
+        const ours = logits(edited, model, ...options);
+        assert.ok(ours.length > 0 && ours.length % (4 * tokens.length) === 0);
+        assert.ok(ours.equals(logits(pristine, model, ...options)), options.join(" "));
+      }
+    });
+
+    test(`${name}: a turbo4 cache changes the logits, but not what they say`, { skip }, async () => {
+      const tokens = Array.from({ length: 96 }, (_, i) => (i * 37 + 11) % 1000);
+      await writeFile(join(folder, "tokens"), tokens.join(" "));
+      const exact = logits(edited, model);
+      const coded = logits(edited, model, "k=turbo4", "v=turbo4");
+      assert.ok(!exact.equals(coded));
+      const a = new Float32Array(exact.buffer, exact.byteOffset, exact.length / 4);
+      const b = new Float32Array(coded.buffer, coded.byteOffset, coded.length / 4);
+      assert.ok(cosine(a, b) > 0.98, `cosine ${cosine(a, b)}`);
+    });
+  }
+});
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  let [ab, aa, bb] = [0, 0, 0];
+  for (let i = 0; i < a.length; i++) {
+    ab += a[i]! * b[i]!;
+    aa += a[i]! ** 2;
+    bb += b[i]! ** 2;
+  }
+  return ab / Math.sqrt(aa * bb);
+}
