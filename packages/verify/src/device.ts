@@ -98,6 +98,8 @@ export interface Device extends Disposable {
   /** Why this device has nothing that reads such rows, or undefined. */
   lacks?(entry: KernelEntry, format: RowFormat): string | undefined;
   buffer(content: number | ArrayBufferView): DeviceBuffer;
+  /** Milliseconds of device time that `repeat` copies from one buffer to another take: what memory allows here. */
+  copyTime?(from: DeviceBuffer, to: DeviceBuffer, repeat: number): Promise<number>;
   /** Schedules that each case runs under; results must agree to the bit. Only emulated devices have several. */
   readonly schedules: number;
   setSchedule(index: number): void;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type FormatOptions, format, type KvFormat } from "@eliza-inference/codecs";
+import type { FormatOptions, KvFormat } from "@eliza-inference/codecs";
+import { formatOf } from "./format-of.ts";
 import { ROOT, sha256 } from "./repository.ts";
 
 interface FileEntry {
@@ -62,7 +63,7 @@ export function goldenRows(names: readonly string[]): GoldenRows[] {
         const options = Object.values(entry.options).join(" ");
         return {
           label: `${entry.name}${options && ` ${options}`} d${entry.head_dim} ${encoder}`,
-          format: format(entry.name, entry.head_dim, entry.options),
+          format: formatOf(entry.name, entry.head_dim, entry.options),
           options: entry.options,
           count: input.count,
           files: [encoded.file, input.queries.file].map((file) => `${FOLDER}/${file}`),

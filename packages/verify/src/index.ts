@@ -1,3 +1,4 @@
+export { type KernelSpeed, measureKernels, run as benchKernels } from "./bench-kernels.ts";
 export {
   type Backend,
   DEVICE_NAMES,

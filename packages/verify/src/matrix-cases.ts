@@ -1,5 +1,6 @@
-import { type FormatOptions, format, type KvFormat, qjlProjection } from "@eliza-inference/codecs";
+import { type FormatOptions, type KvFormat, qjlProjection } from "@eliza-inference/codecs";
 import type { KernelEntry } from "./device.ts";
+import { formatOf } from "./format-of.ts";
 import { goldenRows } from "./golden.ts";
 import { type KernelCase, type PlannedCase, SCORE_TOLERANCE } from "./kernel-case.ts";
 import { Random } from "./random.ts";
@@ -78,7 +79,7 @@ interface Matrix {
 
 function randomMatrix(kernel: MatrixKernel, options: FormatOptions, shape: MatrixShape): Matrix {
   const random = new Random(shape.nRows * 31 + shape.nCols);
-  const kv = format(kernel.format, shape.nCols, options);
+  const kv = formatOf(kernel.format, shape.nCols, options);
   return {
     kv,
     options,
@@ -181,7 +182,7 @@ export function matrixCases(kernel: MatrixKernel): PlannedCase[] {
       const option = Object.values(options).join(" ");
       return {
         kernel: kernel.entry,
-        format: format(kernel.format, shape.nCols, options),
+        format: formatOf(kernel.format, shape.nCols, options),
         options,
         name:
           `${kernel.format}${option && ` ${option}`} ${shape.nRows}x${shape.nCols} rows ${shape.rows} ` +

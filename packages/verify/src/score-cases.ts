@@ -1,6 +1,6 @@
 import type { FormatOptions, KvFormat } from "@eliza-inference/codecs";
-import { format } from "@eliza-inference/codecs";
 import type { KernelEntry } from "./device.ts";
+import { formatOf } from "./format-of.ts";
 import { type GoldenRows, goldenRows } from "./golden.ts";
 import { type KernelCase, type PlannedCase, SCORE_TOLERANCE } from "./kernel-case.ts";
 import { Random } from "./random.ts";
@@ -129,7 +129,7 @@ function generated(
   const name =
     `${scored.name}${options && ` ${options}`} d${headDim} n_kv ${shape.nKv} ` +
     `gqa ${shape.gqa}x${shape.nKvHeads} rows ${shape.rows} heads ${shape.heads} ${shape.layout} ${scales}`;
-  const kv = format(scored.name, headDim, scored.options);
+  const kv = formatOf(scored.name, headDim, scored.options);
   return {
     kernel: kernel.entry,
     format: kv,
@@ -167,7 +167,7 @@ const SCALES: readonly ScaleProfile[] = ["tiny", "huge", "zero", "nan"];
 
 function fits(scored: ScoredFormat, headDim: number): boolean {
   try {
-    format(scored.name, headDim, scored.options);
+    formatOf(scored.name, headDim, scored.options);
     return true;
   } catch {
     return false;

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type FormatOptions, format } from "@eliza-inference/codecs";
+import type { FormatOptions } from "@eliza-inference/codecs";
 import type { KernelEntry } from "./device.ts";
+import { formatOf } from "./format-of.ts";
 import { type KernelCase, type PlannedCase, SEED_TOLERANCE } from "./kernel-case.ts";
 import { ROOT } from "./repository.ts";
 import { trellisCodebooks, trellisUnits } from "./trellis-buffers.ts";
@@ -61,7 +62,7 @@ function seedCase(kernel: KernelEntry, seed: SeedFixture): KernelCase {
   const rows = Uint8Array.from(content[seed.rows]!);
   const query = Float32Array.from(content[seed.query]!);
   const expected = Float64Array.from(content[seed.scores]!);
-  const kv = format(seed.format, HEAD_DIM, seed.options);
+  const kv = formatOf(seed.format, HEAD_DIM, seed.options);
   const count = expected.length;
   if (count === 0 || rows.length !== count * kv.rowBytes || query.length === 0) {
     throw new Error(
@@ -95,7 +96,7 @@ export function seedCases(kernel: KernelEntry): PlannedCase[] {
     const options = seed.options ?? {};
     return {
       kernel,
-      format: format(seed.format, HEAD_DIM, options),
+      format: formatOf(seed.format, HEAD_DIM, options),
       options,
       name: `seed ${seed.file} ${seed.rows}`,
       origin: "seed" as const,

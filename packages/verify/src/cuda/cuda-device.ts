@@ -128,11 +128,12 @@ export class CudaDevice implements Device {
     };
   }
 
-  /** Milliseconds that `repeat` copies of `from` to `to` take on the device. */
-  copyTime(from: CudaBuffer, to: CudaBuffer, repeat: number): number {
+  async copyTime(from: DeviceBuffer, to: DeviceBuffer, repeat: number): Promise<number> {
+    const source = (from as CudaBuffer).address;
+    const target = (to as CudaBuffer).address;
     const length = Math.min(from.byteLength, to.byteLength);
     return this.#timed(() => {
-      for (let i = 0; i < repeat; i++) this.driver.cuMemcpyDtoDAsync_v2(to.address, from.address, length, 0n);
+      for (let i = 0; i < repeat; i++) this.driver.cuMemcpyDtoDAsync_v2(target, source, length, 0n);
     });
   }
 

@@ -20,6 +20,10 @@ const HOST_VISIBLE_COHERENT = 2 | 4;
 const STAGING_BYTES = 16 << 20;
 const WAIT_NANOSECONDS = 120_000_000_000n;
 
+export interface VulkanBuffer extends DeviceBuffer {
+  readonly handle: bigint;
+}
+
 interface Memory {
   readonly buffer: bigint;
   readonly memory: bigint;
@@ -135,7 +139,7 @@ export class VulkanDevice implements Device {
     return new VulkanKernel(this, entry, constants, compileShader(entry.stem));
   }
 
-  buffer(content: number | ArrayBufferView): DeviceBuffer & { readonly handle: bigint } {
+  buffer(content: number | ArrayBufferView): VulkanBuffer {
     const byteLength = typeof content === "number" ? content : content.byteLength;
     // Kernels read pairs of bytes; a whole number of words keeps copies aligned.
     const size = Math.max(16, (byteLength + 15) & ~15);
@@ -153,6 +157,22 @@ export class VulkanDevice implements Device {
     };
     if (typeof content !== "number") write(content);
     return result;
+  }
+
+  async copyTime(from: DeviceBuffer, to: DeviceBuffer, repeat: number): Promise<number> {
+    const { vk, timestamps } = this;
+    const region = S.VkBufferCopy({ size: Math.min(from.byteLength, to.byteLength) });
+    const started = performance.now();
+    await this.submit((command) => {
+      vk.vkCmdResetQueryPool(command, timestamps, 0, 2);
+      vk.vkCmdWriteTimestamp(command, 0x1, timestamps, 0);
+      for (let i = 0; i < repeat; i++) {
+        vk.vkCmdCopyBuffer(command, (from as VulkanBuffer).handle, (to as VulkanBuffer).handle, 1, region);
+        this.barrier(command, 0x1000, 0x1000, 0x1000, 0x1000);
+      }
+      vk.vkCmdWriteTimestamp(command, 0x2000, timestamps, 1);
+    });
+    return this.elapsed() ?? performance.now() - started;
   }
 
   /** Records with `record`, submits and waits on a worker thread. */

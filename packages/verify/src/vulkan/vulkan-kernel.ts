@@ -1,7 +1,7 @@
 import type { DeviceBuffer, Extent, Kernel, KernelConstants, KernelEntry } from "../device.ts";
 import { handleFrom } from "./entry-points.ts";
 import * as S from "./structs.ts";
-import type { VulkanDevice } from "./vulkan-device.ts";
+import type { VulkanBuffer, VulkanDevice } from "./vulkan-device.ts";
 
 const COMPUTE_STAGE = 0x20;
 const STORAGE_BUFFER = 7;
@@ -123,7 +123,7 @@ export class VulkanKernel implements Kernel {
         descriptorType: STORAGE_BUFFER,
         pBufferInfo: [
           S.VkDescriptorBufferInfo({
-            buffer: (buffer as DeviceBuffer & { handle: bigint }).handle,
+            buffer: (buffer as VulkanBuffer).handle,
             offset: 0,
             range: 0xffffffffffffffffn,
           }),
