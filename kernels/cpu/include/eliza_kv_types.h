@@ -20,7 +20,28 @@
 #define ELIZA_KV_TYPE_QJL1_256_IID 107
 #define ELIZA_KV_TYPE_Q4_POLAR 108
 
+// The number after a mixed type is the head size; its block is one head.
+#define ELIZA_KV_TYPE_TURBO4_MIX_64 109
+#define ELIZA_KV_TYPE_TURBO4_MIX_128 110
+#define ELIZA_KV_TYPE_TURBO4_MIX_256 111
+#define ELIZA_KV_TYPE_TURBO4_MIX_512 112
+#define ELIZA_KV_TYPE_TURBO3_MIX_64 113
+#define ELIZA_KV_TYPE_TURBO3_MIX_128 114
+#define ELIZA_KV_TYPE_TURBO3_MIX_256 115
+#define ELIZA_KV_TYPE_TURBO3_MIX_512 116
+#define ELIZA_KV_TYPE_TURBO2_MIX_64 117
+#define ELIZA_KV_TYPE_TURBO2_MIX_128 118
+#define ELIZA_KV_TYPE_TURBO2_MIX_256 119
+#define ELIZA_KV_TYPE_TURBO2_MIX_512 120
+
 // Prepared queries: what vec_dot reads on the other side. Never a cache type, never in a file.
-#define ELIZA_KV_TYPE_QUERY_32 120
+// 32, 64, 128: float32 turned by the signed rotation of that width. POLAR: float32 through H128 alone.
+// QJL: the 256 values of the sketch of 128, in fp16.
+#define ELIZA_KV_TYPE_QUERY_32 121
+#define ELIZA_KV_TYPE_QUERY_64 122
+#define ELIZA_KV_TYPE_QUERY_128 123
+#define ELIZA_KV_TYPE_QUERY_POLAR 124
+#define ELIZA_KV_TYPE_QUERY_QJL 125
+#define ELIZA_KV_TYPE_QUERY_QJL_IID 126
 
 #endif

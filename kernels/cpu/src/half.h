@@ -1,4 +1,4 @@
-// fp16 as docs/formats.md has it: round to nearest even, finite overflow to the largest, NaN to 0x7e00.
+// fp16 and bf16 as docs/formats.md has it: round to nearest even, finite overflow to the largest, NaN to 0x7e00.
 #ifndef ELIZA_KV_HALF_H
 #define ELIZA_KV_HALF_H
 
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ELIZA_KV_HALF_NAN 0x7e00u
+#define ELIZA_KV_BFLOAT_NAN 0x7fc0u
 
 static inline uint16_t eliza_kv_half_from_float(float value) {
     uint32_t word;
@@ -41,6 +42,20 @@ static inline float eliza_kv_float_from_half(uint16_t half) {
     } else {
         word = sign | ((exponent + 112u) << 23) | (fraction << 13);
     }
+    float value;
+    memcpy(&value, &word, sizeof(value));
+    return value;
+}
+
+static inline uint16_t eliza_kv_bfloat_from_float(float value) {
+    uint32_t word;
+    memcpy(&word, &value, sizeof(word));
+    if ((word & 0x7fffffffu) > 0x7f800000u) return ELIZA_KV_BFLOAT_NAN;
+    return (uint16_t)((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
+}
+
+static inline float eliza_kv_float_from_bfloat(uint16_t bfloat) {
+    const uint32_t word = (uint32_t)bfloat << 16;
     float value;
     memcpy(&value, &word, sizeof(value));
     return value;
