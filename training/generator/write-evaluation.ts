@@ -5,91 +5,29 @@
  * with questions whose replies end within `length` tokens; and windows of the held-out stream for perplexity.
  */
 import { writeFileSync } from "node:fs";
-import { DocumentBuilder, type Piece } from "./document.ts";
-import { type Fact, freshFact, recall, state } from "./facts.ts";
+import { sumExchange, wordProblem } from "./arithmetic.ts";
+import { answer } from "./document.ts";
+import {
+  type Case,
+  LENGTHS,
+  listCase,
+  plantedCase,
+  QUESTIONS_PER_CONTEXT,
+  type Question,
+  questionText,
+  replyText,
+} from "./evaluation-cases.ts";
+import { jsonExchange, lookUpExchange } from "./json-documents.ts";
+import { knowledge } from "./knowledge.ts";
 import { shardRandom } from "./mixture.ts";
 import { fillWindow } from "./pack.ts";
-import { code, fullName } from "./phrases.ts";
 import type { Random } from "./random.ts";
-import { Story } from "./stories.ts";
 import { Tokenizer } from "./tokenizer.ts";
 
-export const LENGTHS = [512, 1024, 2048, 4096] as const;
 /** Streams far from those of the shards, which count from 0. */
 const PLANTED_STREAM = 1_000_000;
 const LIST_STREAM = 2_000_000;
 const WINDOW_STREAM = 3_000_000;
-const QUESTIONS_PER_CONTEXT = 32;
-const ROOM_FOR_A_QUESTION = 72;
-
-export interface Question {
-  readonly question: string;
-  readonly reply: readonly Piece[];
-}
-export interface Case {
-  /** The open user turn: everything before the blank line and the question. */
-  readonly context: string;
-  readonly questions: readonly Question[];
-}
-
-const textOf = (pieces: readonly Piece[]): string => pieces.map((piece) => piece.text).join("");
-export const questionText = ({ question }: Question): string =>
-  `\n\n${question}<|im_end|>\n<|im_start|>assistant\n`;
-export const replyText = ({ reply }: Question): string => `${textOf(reply)}<|im_end|>`;
-
-/** A story with facts in it, evenly spread, that fits `length` tokens together with any one of its questions. */
-export const plantedCase = (random: Random, length: number, tokenizer: Tokenizer): Case => {
-  const room = length - ROOM_FOR_A_QUESTION;
-  const story = new Story(random);
-  const facts: Fact[] = [];
-  const taken = new Set<string>();
-  const builder = new DocumentBuilder().add("<|im_start|>user\n");
-  let tokens = tokenizer.encode("<|im_start|>user\n").length;
-  const count = Math.min(QUESTIONS_PER_CONTEXT, Math.floor(length / 64));
-  for (;;) {
-    const due = facts.length < count && tokens >= (facts.length * room) / count;
-    const gap = builder.length > 20 ? " " : "";
-    let text: string;
-    if (due) {
-      const fact = freshFact(random, taken);
-      text = gap + textOf(state(random, fact));
-      facts.push(fact);
-    } else text = story.next();
-    const size = tokenizer.encode(text).length;
-    if (tokens + size > room) {
-      if (due) facts.pop();
-      break;
-    }
-    tokens += size;
-    builder.add(text);
-  }
-  const questions = facts.map((fact) => ({ question: fact.questions[0]!, reply: recall(fact) }));
-  return { context: builder.finish().text, questions };
-};
-
-/** Nothing but full names with codes, in a chat. */
-export const listCase = (random: Random, length: number, tokenizer: Tokenizer): Case => {
-  const room = length - ROOM_FOR_A_QUESTION;
-  let context = "<|im_start|>user\nRemember this list:";
-  let tokens = tokenizer.encode(context).length;
-  const list = new Map<string, string>();
-  for (;;) {
-    const key = fullName(random);
-    const value = code(random);
-    if (list.has(key)) continue;
-    const text = `\n${key}: ${value}`;
-    const size = tokenizer.encode(text).length;
-    if (tokens + size > room) break;
-    tokens += size;
-    context += text;
-    list.set(key, value);
-  }
-  const questions = random.sample([...list], QUESTIONS_PER_CONTEXT).map(([key, value]) => ({
-    question: `What is the value of ${key}?`,
-    reply: [{ text: `The value of ${key} is ${value}.`, kind: 1 as const }],
-  }));
-  return { context, questions };
-};
 
 const caseLines = (letterKind: number, length: number, found: Case, tokenizer: Tokenizer): string[] => {
   const context = tokenizer.encode(found.context);
@@ -105,30 +43,63 @@ const caseLines = (letterKind: number, length: number, found: Case, tokenizer: T
   return lines;
 };
 
+/** Kinds 2 and up of pico-check, asked without a context. */
+const SKILLS: readonly ((random: Random) => Question)[] = [
+  sumExchange,
+  wordProblem,
+  jsonExchange,
+  lookUpExchange,
+  (random) => {
+    const { question, answer: told } = knowledge(random);
+    return { question, reply: [answer(told)] };
+  },
+];
+const QUESTIONS_PER_SKILL = 200;
+
+const skillLines = (tokenizer: Tokenizer): string[] =>
+  SKILLS.flatMap((make, i) => {
+    const random = shardRandom("held-out", 1, i);
+    const lines = [`C 1 ${i + 2} ${tokenizer.encode("<|im_start|>user\n").join(" ")}`];
+    const asked = new Set<string>();
+    while (asked.size < QUESTIONS_PER_SKILL && lines.length < 10 * QUESTIONS_PER_SKILL) {
+      const question = make(random);
+      lines.push("");
+      // JSON may be written on one line or on several; only the first can be foreseen more often than not.
+      if (asked.has(question.question) || replyText(question).includes("\n")) continue;
+      asked.add(question.question);
+      const prompt = tokenizer.encode(questionText(question).trimStart());
+      lines.push(`Q ${prompt.length} ${[...prompt, ...tokenizer.encode(replyText(question))].join(" ")}`);
+    }
+    return lines.filter((line) => line !== "");
+  });
+
 const main = (tokenizerPath: string, out: string): void => {
   const tokenizer = Tokenizer.fromFile(tokenizerPath);
   const lines: string[] = [];
   for (const length of LENGTHS) {
-    // 480 questions about planted facts and 256 about lists.
-    const contexts = 480 / Math.min(QUESTIONS_PER_CONTEXT, length / 64);
+    // 256 questions about planted facts and 128 about lists.
+    const contexts = 256 / Math.min(QUESTIONS_PER_CONTEXT, length / 64);
     for (let i = 0; i < contexts; i++) {
       const random = shardRandom("held-out", length, PLANTED_STREAM + i);
       lines.push(...caseLines(0, length, plantedCase(random, length, tokenizer), tokenizer));
     }
-    for (let i = 0; i < 8; i++) {
+    for (let i = 0; i < 4; i++) {
       const random = shardRandom("held-out", length, LIST_STREAM + i);
       lines.push(...caseLines(1, length, listCase(random, length, tokenizer), tokenizer));
     }
     const random = shardRandom("held-out", length, WINDOW_STREAM);
     const window = new Uint16Array(length);
-    for (let i = 0; i < 32_768 / length; i++) {
+    for (let i = 0; i < 16_384 / length; i++) {
       fillWindow(window, random, tokenizer);
       lines.push(`W ${length} ${window.join(" ")}`);
     }
   }
+  lines.push(...skillLines(tokenizer));
   writeFileSync(out, `${lines.join("\n")}\n`);
   const count = (letter: string): number => lines.filter((line) => line.startsWith(letter)).length;
   console.log(`${out}: ${count("C")} contexts, ${count("Q")} questions, ${count("W")} windows`);
 };
 
-if (process.argv[2] !== undefined && process.argv[3] !== undefined) main(process.argv[2], process.argv[3]);
+const [tokenizerPath, out] = process.argv.slice(2);
+if (!tokenizerPath || !out) throw new Error("write-evaluation: give TOKENIZER.json and OUT");
+main(tokenizerPath, out);
