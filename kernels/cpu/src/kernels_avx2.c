@@ -5,4 +5,8 @@
 
 const kernel_set kernels_avx2 = KERNEL_SET;
 
+#else
+
+typedef int no_avx2_here; // an empty file is not C
+
 #endif

@@ -5,4 +5,8 @@
 
 const kernel_set kernels_avx512 = KERNEL_SET;
 
+#else
+
+typedef int no_avx512_here; // an empty file is not C
+
 #endif

@@ -33,6 +33,13 @@
 // The callers pass constants: widths, rates and table readers must reach the loops as such.
 #define KV_INLINE static inline __attribute__((always_inline))
 
+// The bodies of the formats. Under a sanitizer they stay functions: inlined and checked they take minutes to compile.
+#if defined(__SANITIZE_ADDRESS__)
+#define KV_BODY static inline
+#else
+#define KV_BODY KV_INLINE
+#endif
+
 enum { LANES = 16 };
 
 KV_INLINE uint16_t read16(const uint8_t *bytes) {

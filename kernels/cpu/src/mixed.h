@@ -9,11 +9,11 @@ typedef struct mixed_layout {
     uint8_t rates[4];
 } mixed_layout;
 
-KV_INLINE const trellis_tile *tile_of(const mixed_layout *layout, int run) {
+KV_BODY const trellis_tile *tile_of(const mixed_layout *layout, int run) {
     return &TRELLIS_TILES[layout->rates[run] - 1][layout->width / 64];
 }
 
-KV_INLINE void mixed_encode(const mixed_layout *layout, const float *row, uint8_t *bytes, int64_t n) {
+KV_BODY void mixed_encode(const mixed_layout *layout, const float *row, uint8_t *bytes, int64_t n) {
     branch_table tables[4];
     for (int run = 0; run < layout->runs; ++run) make_branch_table(&tables[run], layout->rates[run]);
     for (int64_t head = 0; head < n / layout->head; ++head) {
@@ -25,7 +25,7 @@ KV_INLINE void mixed_encode(const mixed_layout *layout, const float *row, uint8_
     }
 }
 
-KV_INLINE void mixed_decode(const mixed_layout *layout, const uint8_t *bytes, float *row, int64_t n, bool original) {
+KV_BODY void mixed_decode(const mixed_layout *layout, const uint8_t *bytes, float *row, int64_t n, bool original) {
     for (int64_t head = 0; head < n / layout->head; ++head) {
         for (int run = 0; run < layout->runs; ++run) {
             tile_of(layout, run)->decode(bytes, row, original);
@@ -35,7 +35,7 @@ KV_INLINE void mixed_decode(const mixed_layout *layout, const uint8_t *bytes, fl
     }
 }
 
-KV_INLINE float mixed_dot(const mixed_layout *layout, const uint8_t *bytes, const float *prepared, int64_t n) {
+KV_BODY float mixed_dot(const mixed_layout *layout, const uint8_t *bytes, const float *prepared, int64_t n) {
     float sum = 0.0f;
     for (int64_t head = 0; head < n / layout->head; ++head) {
         for (int run = 0; run < layout->runs; ++run) {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 // Σ a·b over 16 lanes in the specified order.
-KV_INLINE float dot_tile(const vf *a, const vf *b, int width) {
+KV_BODY float dot_tile(const vf *a, const vf *b, int width) {
     vf sum = vf_zero();
     for (int r = 0; r < width / LANES; ++r) sum = vf_add(sum, vf_mul(a[r], b[r]));
     return vf_fold(sum);
@@ -20,7 +20,7 @@ typedef struct normalised {
     float rms;
 } normalised;
 
-KV_INLINE normalised normalise_tile(const vf *z, vf *unit, int width) {
+KV_BODY normalised normalise_tile(const vf *z, vf *unit, int width) {
     normalised tile = {TILE_CODED, dot_tile(z, z, width), 0.0f};
     if (!(tile.energy < INFINITY)) {
         tile.kind = TILE_NOT_FINITE;
@@ -35,7 +35,7 @@ KV_INLINE normalised normalise_tile(const vf *z, vf *unit, int width) {
 }
 
 // The scale word of a tile that has no codes; its other bytes are zero already.
-KV_INLINE void write_uncoded(uint8_t *bytes, tile_kind kind) {
+KV_BODY void write_uncoded(uint8_t *bytes, tile_kind kind) {
     if (kind == TILE_NOT_FINITE) eliza_kv_write_word(bytes, ELIZA_KV_HALF_NAN);
 }
 

@@ -5,7 +5,7 @@
 enum { QJL_BYTES = 34, QJL_SIGN_BYTES = 32, QJL_REGISTERS = QJL_SIGNS / LANES, QJL_PASS = 4 };
 
 // Σ x[i]·P[i][j] in order of i, a few vectors of j at a time so that the sums stay in registers.
-KV_INLINE void sketch_pass(const float *projection, const float *x, int first, vf *sums) {
+KV_BODY void sketch_pass(const float *projection, const float *x, int first, vf *sums) {
     for (int v = 0; v < QJL_PASS; ++v) sums[v] = vf_zero();
     for (int i = 0; i < 128; ++i) {
         const vf value = vf_set1(x[i]);
@@ -14,7 +14,7 @@ KV_INLINE void sketch_pass(const float *projection, const float *x, int first, v
     }
 }
 
-KV_INLINE void qjl_encode(const float *projection, const float *row, uint8_t *bytes, int64_t n) {
+KV_BODY void qjl_encode(const float *projection, const float *row, uint8_t *bytes, int64_t n) {
     for (int64_t at = 0; at < n; at += 128, bytes += QJL_BYTES) {
         memset(bytes, 0, QJL_BYTES);
         vf x[MAX_REGISTERS];
@@ -35,11 +35,11 @@ KV_INLINE void qjl_encode(const float *projection, const float *row, uint8_t *by
     }
 }
 
-KV_INLINE float qjl_scale(const uint8_t *bytes) {
+KV_BODY float qjl_scale(const uint8_t *bytes) {
     return eliza_kv_float_from_bfloat(read16(bytes + QJL_SIGN_BYTES)) * QJL_SCALE[0];
 }
 
-KV_INLINE void qjl_decode(const float *projection, const uint8_t *bytes, float *row, int64_t n, bool original) {
+KV_BODY void qjl_decode(const float *projection, const uint8_t *bytes, float *row, int64_t n, bool original) {
     for (int64_t at = 0; at < n; at += 128, bytes += QJL_BYTES) {
         const vf scale = vf_set1(qjl_scale(bytes));
         vf rotated[QJL_REGISTERS];
@@ -58,7 +58,7 @@ KV_INLINE void qjl_decode(const float *projection, const uint8_t *bytes, float *
     }
 }
 
-KV_INLINE void qjl_rotate(const float *projection, const float *query, uint8_t *prepared, int64_t n) {
+KV_BODY void qjl_rotate(const float *projection, const float *query, uint8_t *prepared, int64_t n) {
     for (int64_t at = 0; at < n; at += 128) {
         for (int first = 0; first < QJL_REGISTERS; first += QJL_PASS) {
             vf sums[QJL_PASS];

@@ -5,14 +5,14 @@
 enum { TURBO4_BYTES = 18, TBQ3_BYTES = 14, TURBO3_BYTES = 14, POLAR_BYTES = 82 };
 
 // Eight codes of three bits each, one a byte, to 24 bits.
-KV_INLINE uint32_t pack_3bit(uint64_t codes) {
+KV_BODY uint32_t pack_3bit(uint64_t codes) {
     codes = (codes | codes >> 5) & 0x003f003f003f003fu;
     codes = (codes | codes >> 10) & 0x00000fff00000fffu;
     return (uint32_t)(codes | codes >> 20);
 }
 
 // Eight codes of four bits each, one a byte, to 32 bits.
-KV_INLINE uint32_t pack_4bit(uint64_t codes) {
+KV_BODY uint32_t pack_4bit(uint64_t codes) {
     codes = (codes | codes >> 4) & 0x00ff00ff00ff00ffu;
     codes = (codes | codes >> 8) & 0x0000ffff0000ffffu;
     return (uint32_t)(codes | codes >> 16);
@@ -42,7 +42,7 @@ static void turbo4_encode_tile(const float *x, uint8_t *bytes, bool reference) {
     vi_narrow(bytes + 2, vi_or(codes[0], vi_shl(codes[1], 4)));
 }
 
-KV_INLINE float turbo4_read(const uint8_t *bytes, vf *values) {
+KV_BODY float turbo4_read(const uint8_t *bytes, vf *values) {
     const vi pairs = vi_bytes(vb_load16(bytes + 2));
     values[0] = vf_lookup16(TURBO4_TABLE.centroids, vi_and(pairs, 15));
     values[1] = vf_lookup16(TURBO4_TABLE.centroids, vi_shr(pairs, 4));
@@ -91,7 +91,7 @@ static void tbq3_encode_tile(const float *x, uint8_t *bytes, bool reference) {
     }
 }
 
-KV_INLINE float tbq3_read(const uint8_t *bytes, vf *values) {
+KV_BODY float tbq3_read(const uint8_t *bytes, vf *values) {
     for (int r = 0; r < 2; ++r) {
         const vi windows = vi_windows(vb_load_exact(bytes + 2 + 6 * r, 6), 3);
         values[r] = vf_lookup8(TBQ3_TABLE.centroids, vi_and(windows, 7));
@@ -113,7 +113,7 @@ static float tbq3_dot(const uint8_t *bytes, const void *prepared, int64_t n) {
 
 // ---- turbo3: blocks of 32 in a tile of 128 or 64; two low bits of each code, then the high bits
 
-KV_INLINE void turbo3_write_block(uint8_t *bytes, float norm, const vi *codes) {
+KV_BODY void turbo3_write_block(uint8_t *bytes, float norm, const vi *codes) {
     eliza_kv_write_word(bytes, eliza_kv_half_from_float(norm));
     uint8_t code[32];
     vi_narrow(code, codes[0]);
@@ -129,7 +129,7 @@ KV_INLINE void turbo3_write_block(uint8_t *bytes, float norm, const vi *codes) {
     }
 }
 
-KV_INLINE void turbo3_encode_reference(const vf *z, uint8_t *bytes, int width) {
+KV_BODY void turbo3_encode_reference(const vf *z, uint8_t *bytes, int width) {
     vf unit[MAX_REGISTERS];
     const normalised tile = normalise_tile(z, unit, width);
     if (tile.kind != TILE_CODED) {
@@ -144,7 +144,7 @@ KV_INLINE void turbo3_encode_reference(const vf *z, uint8_t *bytes, int width) {
     for (int b = 0; b < width / 32; ++b) turbo3_write_block(bytes + b * TURBO3_BYTES, norm, codes + 2 * b);
 }
 
-KV_INLINE void turbo3_encode_tile(const float *x, uint8_t *bytes, bool reference, int width) {
+KV_BODY void turbo3_encode_tile(const float *x, uint8_t *bytes, bool reference, int width) {
     memset(bytes, 0, (size_t)(width / 32 * TURBO3_BYTES));
     vf z[MAX_REGISTERS];
     load_tile(z, x, width);
@@ -174,7 +174,7 @@ static void turbo3_encode_tile_64(const float *x, uint8_t *bytes, bool reference
     turbo3_encode_tile(x, bytes, reference, 64);
 }
 
-KV_INLINE float turbo3_read(const uint8_t *bytes, vf *values) {
+KV_BODY float turbo3_read(const uint8_t *bytes, vf *values) {
     for (int r = 0; r < 2; ++r) {
         const vi low = vi_and(vi_windows(vb_load_exact(bytes + 2 + 4 * r, 4), 2), 3);
         values[r] = vf_lookup8(TURBO3_TABLE.centroids, vi_mask_bit(low, read16(bytes + 10 + 2 * r), 2));
@@ -204,7 +204,7 @@ static float turbo3_dot(const uint8_t *bytes, const void *prepared, int64_t n) {
 
 // ---- q4_polar: 128 values behind a plain Hadamard transform, nibbles in order, no residual
 
-KV_INLINE void polar_turn(vf *z, int width) { hadamard(z, width); }
+KV_BODY void polar_turn(vf *z, int width) { hadamard(z, width); }
 
 static void polar_encode_tile(const float *x, uint8_t *bytes, bool reference) {
     memset(bytes, 0, POLAR_BYTES);
@@ -236,7 +236,7 @@ static void polar_encode_tile(const float *x, uint8_t *bytes, bool reference) {
     }
 }
 
-KV_INLINE float polar_read(const uint8_t *bytes, vf *values) {
+KV_BODY float polar_read(const uint8_t *bytes, vf *values) {
     for (int r = 0; r < MAX_REGISTERS; ++r) {
         const vi windows = vi_windows(vb_load_exact(bytes + 2 + 8 * r, 8), 4);
         values[r] = vf_lookup16(POLAR_TABLE.centroids, vi_and(windows, 15));

@@ -7,12 +7,12 @@ typedef float (*read_block_fn)(const uint8_t *bytes, vf *values);
 typedef void (*encode_tile_fn)(const float *x, uint8_t *bytes, bool reference);
 typedef void (*turn_fn)(vf *z, int width);
 
-KV_INLINE void encode_row(const float *row, uint8_t *bytes, int64_t n, bool reference, int width, int size,
+KV_BODY void encode_row(const float *row, uint8_t *bytes, int64_t n, bool reference, int width, int size,
                           encode_tile_fn encode) {
     for (int64_t tile = 0; tile < n / width; ++tile) encode(row + tile * width, bytes + tile * size, reference);
 }
 
-KV_INLINE void decode_row(const uint8_t *bytes, float *row, int64_t n, bool original, int width, int block,
+KV_BODY void decode_row(const uint8_t *bytes, float *row, int64_t n, bool original, int width, int block,
                           int block_size, read_block_fn read, turn_fn turn_back) {
     for (int64_t at = 0; at < n; at += width) {
         vf z[MAX_REGISTERS];
@@ -27,7 +27,7 @@ KV_INLINE void decode_row(const uint8_t *bytes, float *row, int64_t n, bool orig
     }
 }
 
-KV_INLINE float dot_row(const uint8_t *bytes, const float *prepared, int64_t n, int block, int block_size,
+KV_BODY float dot_row(const uint8_t *bytes, const float *prepared, int64_t n, int block, int block_size,
                         read_block_fn read) {
     vf sum = vf_zero();
     for (int64_t at = 0; at < n; at += block) {

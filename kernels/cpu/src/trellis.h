@@ -33,7 +33,7 @@ DEFINE_VITERBI(5)
 DEFINE_VITERBI(6)
 
 // The last state of the best path from the anchor to itself, or between free ends if it is negative.
-KV_INLINE int viterbi(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
+KV_BODY int viterbi(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
                               path_memory *memory) {
     switch (k) {
     case 1: viterbi_1(samples, steps, table, anchor, memory); break;
@@ -55,7 +55,7 @@ KV_INLINE int viterbi(int k, const int16_t *samples, int steps, const branch_tab
 }
 
 // The states after samples first to steps − 1 of the path that ends in `state`; returns the one after `first`.
-KV_INLINE int trace_back(int k, int state, int first, int steps, const path_memory *memory, uint16_t *states) {
+KV_BODY int trace_back(int k, int state, int first, int steps, const path_memory *memory, uint16_t *states) {
     const int groups = TRELLIS_STATES >> k;
     for (int t = steps - 1; t > first; --t) {
         states[t] = (uint16_t)state;
@@ -66,13 +66,13 @@ KV_INLINE int trace_back(int k, int state, int first, int steps, const path_memo
     return state;
 }
 
-KV_INLINE void samples_of(int k, const vf *unit, int width, int16_t *samples) {
+KV_BODY void samples_of(int k, const vf *unit, int width, int16_t *samples) {
     const vf scale = vf_set1(TRELLIS_SAMPLE_SCALES[k - 1]);
     for (int r = 0; r < width / LANES; ++r) vi_narrow16(samples + LANES * r, vf_round(vf_mul(unit[r], scale)));
 }
 
 // A free run over the samples around the wrap settles the state there; one run anchored to it codes the tile.
-KV_INLINE void tail_biting_states(int k, const vf *unit, int width, const branch_table *table, uint16_t *states) {
+KV_BODY void tail_biting_states(int k, const vf *unit, int width, const branch_table *table, uint16_t *states) {
     const int context = TRELLIS_CONTEXTS[k - 1];
     path_memory memory;
     int16_t samples[MAX_STEPS];
@@ -89,7 +89,7 @@ typedef struct path_fit {
     float fit;    // Σ u·c / Σ c·c
 } path_fit;
 
-KV_INLINE path_fit fit_path(int k, const uint16_t *states, const vf *unit, int width) {
+KV_BODY path_fit fit_path(int k, const uint16_t *states, const vf *unit, int width) {
     float path[128];
     vf c[MAX_REGISTERS];
     for (int i = 0; i < width; ++i) path[i] = trellis_floats[k - 1][states[i]];
@@ -99,7 +99,7 @@ KV_INLINE path_fit fit_path(int k, const uint16_t *states, const vf *unit, int w
 }
 
 // The low k bits of every state, one after the other: the state after sample t is then the window at bit k·t.
-KV_INLINE uint8_t *write_low_bits(int k, const uint16_t *states, int width, uint8_t *stream) {
+KV_BODY uint8_t *write_low_bits(int k, const uint16_t *states, int width, uint8_t *stream) {
     for (int base = 0; base < width; base += 8) {
         uint64_t bits = 0;
         for (int i = 0; i < 8; ++i) bits |= (uint64_t)(states[base + i] & ((1 << k) - 1)) << (k * i);
@@ -111,9 +111,9 @@ KV_INLINE uint8_t *write_low_bits(int k, const uint16_t *states, int width, uint
 
 // ---- a tail-biting tile
 
-KV_INLINE int trellis_bytes(int k, int width) { return 2 + width * k / 8; }
+KV_BODY int trellis_bytes(int k, int width) { return 2 + width * k / 8; }
 
-KV_INLINE void trellis_encode_tile(int k, int width, const float *x, uint8_t *bytes, const branch_table *table) {
+KV_BODY void trellis_encode_tile(int k, int width, const float *x, uint8_t *bytes, const branch_table *table) {
     memset(bytes, 0, (size_t)trellis_bytes(k, width));
     vf z[MAX_REGISTERS];
     vf unit[MAX_REGISTERS];
@@ -133,7 +133,7 @@ KV_INLINE void trellis_encode_tile(int k, int width, const float *x, uint8_t *by
 
 #ifndef KV_TRELLIS_VALUES
 // Values of the states along a stream of width·k bits; past them come `beyond`, the bits of its first two bytes.
-KV_INLINE void trellis_values_of(int k, int width, const uint8_t *stream, uint16_t beyond, vf *values) {
+KV_BODY void trellis_values_of(int k, int width, const uint8_t *stream, uint16_t beyond, vf *values) {
     for (int r = 0; r < width / LANES; ++r) {
         const bool last = r == width / LANES - 1;
         vb bits = vb_load_exact(stream + 2 * k * r, last ? 2 * k : 2 * k + 2);
@@ -143,14 +143,14 @@ KV_INLINE void trellis_values_of(int k, int width, const uint8_t *stream, uint16
 }
 #endif
 
-KV_INLINE float trellis_read(int k, int width, const uint8_t *bytes, vf *values) {
+KV_BODY float trellis_read(int k, int width, const uint8_t *bytes, vf *values) {
     trellis_values_of(k, width, bytes + 2, read16(bytes + 2), values);
     return half_to_float(read16(bytes)) * TRELLIS_STEPS[k - 1];
 }
 
 // ---- turbo3_tcq at 128: six start bits, then the symbols, free ends
 
-KV_INLINE void prefixed_encode_tile(const float *x, uint8_t *bytes, bool reference, const branch_table *table) {
+KV_BODY void prefixed_encode_tile(const float *x, uint8_t *bytes, bool reference, const branch_table *table) {
     memset(bytes, 0, PREFIXED_BYTES);
     vf z[MAX_REGISTERS];
     vf unit[MAX_REGISTERS];
@@ -173,7 +173,7 @@ KV_INLINE void prefixed_encode_tile(const float *x, uint8_t *bytes, bool referen
     *write_low_bits(3, states, 128, bytes + 2) = (uint8_t)(states[127] >> 3);
 }
 
-KV_INLINE float prefixed_read(const uint8_t *bytes, vf *values) {
+KV_BODY float prefixed_read(const uint8_t *bytes, vf *values) {
     trellis_values_of(3, 128, bytes + 2, read16(bytes + 50), values);
     return half_to_float(read16(bytes)) * TRELLIS_PREFIXED_STEP[0];
 }
@@ -190,7 +190,7 @@ typedef struct trellis_tile {
     static void trellis_##k##_##width##_encode(const float *x, uint8_t *bytes, const branch_table *table) {  \
         trellis_encode_tile(k, width, x, bytes, table);                                                      \
     }                                                                                                        \
-    KV_INLINE float trellis_##k##_##width##_read(const uint8_t *bytes, vf *values) {                         \
+    KV_BODY float trellis_##k##_##width##_read(const uint8_t *bytes, vf *values) {                         \
         return trellis_read(k, width, bytes, values);                                                        \
     }                                                                                                        \
     static void trellis_##k##_##width##_decode(const uint8_t *bytes, float *x, bool original) {              \

@@ -8,10 +8,10 @@ typedef struct branch_table {
     const int8_t *values;
 } branch_table;
 
-KV_INLINE void make_branch_table(branch_table *table, int k) { table->values = trellis_values[k - 1]; }
+KV_BODY void make_branch_table(branch_table *table, int k) { table->values = trellis_values[k - 1]; }
 
 // Fills one row of choices a sample, and for each group of 2^k final states its packed minimum.
-KV_INLINE void viterbi_run(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
+KV_BODY void viterbi_run(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
                            path_memory *memory) {
     const int groups = TRELLIS_STATES >> k;
     const int predecessors = 1 << k;

@@ -25,11 +25,11 @@ typedef struct branch_table {
 } branch_table;
 
 // Accumulators that a block of groups takes; with few groups, partial minima over p share the work.
-KV_INLINE int vectors_of(int k) { return (TRELLIS_STATES >> k) >= IV_LANES ? (TRELLIS_STATES >> k) / IV_LANES : 1; }
-KV_INLINE int block_of(int k) { return vectors_of(k) < IV_BLOCK ? vectors_of(k) : IV_BLOCK; }
+KV_BODY int vectors_of(int k) { return (TRELLIS_STATES >> k) >= IV_LANES ? (TRELLIS_STATES >> k) / IV_LANES : 1; }
+KV_BODY int block_of(int k) { return vectors_of(k) < IV_BLOCK ? vectors_of(k) : IV_BLOCK; }
 // How many predecessors share a vector because the groups do not fill it.
-KV_INLINE int shared_of(int k) { return (TRELLIS_STATES >> k) >= IV_LANES ? 1 : IV_LANES / (TRELLIS_STATES >> k); }
-KV_INLINE int period_of(int k) { return k < 5 ? TRELLIS_STATES >> (2 * k) : 1; }
+KV_BODY int shared_of(int k) { return (TRELLIS_STATES >> k) >= IV_LANES ? 1 : IV_LANES / (TRELLIS_STATES >> k); }
+KV_BODY int period_of(int k) { return k < 5 ? TRELLIS_STATES >> (2 * k) : 1; }
 
 static void make_branch_table(branch_table *table, int k) {
     const int block = block_of(k);
@@ -48,7 +48,7 @@ static void make_branch_table(branch_table *table, int k) {
 }
 
 // Survivors from group order to the order in which the next sample reads them: index j = q·2^k + p goes to p·Q + q.
-KV_INLINE void arrange(int k, iv *w) {
+KV_BODY void arrange(int k, iv *w) {
     const int count = vectors_of(k);
     iv turned[MAX_GROUPS / IV_LANES];
     if (k == 4) { // five bits turned right by four are turned left by one
@@ -68,7 +68,7 @@ KV_INLINE void arrange(int k, iv *w) {
     }
 }
 
-KV_INLINE void store_survivors(int k, iv *w, const branch_table *table, int32_t *survivors) {
+KV_BODY void store_survivors(int k, iv *w, const branch_table *table, int32_t *survivors) {
     const int count = vectors_of(k);
     const int period = period_of(k);
     for (int v = 0; v < count; ++v) w[v] = iv_and(w[v], iv_set1(-(1 << k)));
@@ -85,14 +85,14 @@ KV_INLINE void store_survivors(int k, iv *w, const branch_table *table, int32_t 
     }
 }
 
-KV_INLINE iv survivors_of(int k, const int32_t *survivors, int p, int vector) {
+KV_BODY iv survivors_of(int k, const int32_t *survivors, int p, int vector) {
     const int period = period_of(k);
     if (period >= IV_LANES) return iv_load(survivors + p * period + (vector * IV_LANES & (period - 1)));
     return iv_repeat(survivors + p * period, period * shared_of(k));
 }
 
 // Fills one row of choices a sample, and for each group of 2^k final states its packed minimum.
-KV_INLINE void viterbi_run(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
+KV_BODY void viterbi_run(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
                            path_memory *memory) {
     const int groups = TRELLIS_STATES >> k;
     const int predecessors = 1 << k;
