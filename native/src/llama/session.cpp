@@ -58,6 +58,10 @@ class LlamaSession final : public LlmBackendSession {
         if (sequence_.generating) {
             return invalid("a generation is running", "take its output to the end, or reset the stream");
         }
+        if (sequence_.queue.expecting() && sequence_.started) {
+            return invalid("the prompt is complete and its answer was asked for",
+                           "hand a prompt over before the first next, and in one call with run_ahead");
+        }
         const auto room = static_cast<size_t>(sequence_.context_size - sequence_.planned);
         // One cell stays for the first generated token.
         if (count + 1 > room) {

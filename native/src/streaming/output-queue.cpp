@@ -77,6 +77,11 @@ bool OutputQueue::expect() {
     return !std::exchange(expecting_, true);
 }
 
+bool OutputQueue::expecting() const {
+    const std::lock_guard lock(hub_.mutex_);
+    return expecting_;
+}
+
 void OutputQueue::restart() {
     const std::lock_guard lock(hub_.mutex_);
     tokens_.clear();

@@ -55,6 +55,7 @@ class OutputQueue {
     void finish(int status, std::string trailing_text, std::string error);
     // A prompt is on its way: output will follow. True if none was expected before.
     bool expect();
+    bool expecting() const;
     // Drops everything; the queue is as new.
     void restart();
     // From now on the reader gets CANCELLED, whatever was queued.
