@@ -17,8 +17,11 @@ const cacheType = "turbo4";
 
 /** The steps that take a network or minutes, so that tests can do without them. */
 export interface FirstSteps {
-  /** Builds the native library when it is not there. */
-  buildNative(onStage: (line: string) => void, onStep: (step: number, of: number) => void): Promise<void>;
+  /** Builds the native library when it is not there; its path, or undefined to have it looked for. */
+  buildNative(
+    onStage: (line: string) => void,
+    onStep: (step: number, of: number) => void,
+  ): Promise<string | undefined>;
   /** Brings the default model here and returns its path. */
   pullDefault(): Promise<string>;
   /** The folder with the small model that comes with the repository. */
@@ -29,7 +32,7 @@ export function realSteps(host: Host, reporter: Reporter): FirstSteps {
   return {
     buildNative: async (onStage, onStep) => {
       const { ensureNativeLibrary } = await import("@eliza-inference/build");
-      await ensureNativeLibrary({ onStage, onProgress: ({ step, of }) => onStep(step, of) });
+      return (await ensureNativeLibrary({ onStage, onProgress: ({ step, of }) => onStep(step, of) })).library;
     },
     pullDefault: async () => (await pullWithProgress(host, defaultModel, reporter)).path,
     picoFolder: fileURLToPath(new URL("../../../models/pico", import.meta.url)),
@@ -49,9 +52,13 @@ export async function firstAnswer(
 ): Promise<number> {
   try {
     const { offline, question } = readArguments(args);
-    await build(host, steps);
+    const libraryPath = await build(host, steps);
     const model = offline ? await findPico(steps.picoFolder) : await pullOrPico(steps, reporter);
-    const opened = await host.engine.open(model.path, { cacheTypeK: cacheType, cacheTypeV: cacheType });
+    const opened = await host.engine.open(model.path, {
+      cacheTypeK: cacheType,
+      cacheTypeV: cacheType,
+      ...(libraryPath === undefined ? {} : { libraryPath }),
+    });
     try {
       const text = question ?? (model.isPico ? offlineQuestion : defaultQuestion);
       reporter.note(`\n${style(host.stderr.isTTY, "1", `> ${text}`)}`);
@@ -81,10 +88,10 @@ function readArguments(args: readonly string[]): { offline: boolean; question: s
   }
 }
 
-async function build(host: Host, steps: FirstSteps): Promise<void> {
+async function build(host: Host, steps: FirstSteps): Promise<string | undefined> {
   const progress = createProgress(host.stderr, false);
   try {
-    await steps.buildNative(
+    return await steps.buildNative(
       (line) => progress.note(`native library: ${line}`),
       (step, of) => progress.update("building", step, of, "steps"),
     );

@@ -18,7 +18,10 @@ async function run(args: string[], steps: Partial<FirstSteps>) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const host = { stdin: new PassThrough(), stdout, stderr, engine: fakeEngine };
   const status = await firstAnswer(args, host, createReporter(host, false), {
-    buildNative: async (onStage) => onStage("fetching"),
+    buildNative: async (onStage) => {
+      onStage("fetching");
+      return undefined;
+    },
     pullDefault: async () => assert.fail("nothing is to be pulled"),
     picoFolder: folder,
     ...steps,
