@@ -14,8 +14,9 @@ namespace eliza {
 ggml_type cache_type_by_name(const char *name, char side);
 
 // The type that codes heads of this size under the same name: some formats have a tile of 64 beside the one of 128.
-// Throws CACHE_TYPE_UNSUPPORTED, which lists the types that would fit, if none does.
-ggml_type cache_type_for_heads(ggml_type type, const llama_hparams &hparams, char side);
+// has_map: K goes through a learned map, which the mixed types need. Throws CACHE_TYPE_UNSUPPORTED, which lists the
+// types that would fit, if none does.
+ggml_type cache_type_for_heads(ggml_type type, const llama_hparams &hparams, char side, bool has_map = false);
 
 // The name without its tile: "turbo3_tcq", whichever tile is in use.
 std::string cache_type_name(ggml_type type);

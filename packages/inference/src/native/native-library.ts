@@ -17,6 +17,8 @@ export interface CacheTypeInfo {
   bytesPerTile: number;
   bitsPerValue: number;
   keysOnly: boolean;
+  /** only behind a learned map */
+  needsMap: boolean;
   graphRotation: boolean;
 }
 

@@ -59,7 +59,7 @@ describe("what cannot work is a typed error, and the process goes on", () => {
   test("an empty file", async () =>
     refuses(await write("empty.gguf", Buffer.alloc(0)), "MODEL_INVALID", /empty/));
   test("random bytes", async () =>
-    refuses(await write("random.gguf", randomBytes(100_000)), "MODEL_INVALID", /not a GGUF/));
+    refuses(await write("random.gguf", randomBytes(100_000)), "MODEL_INVALID", /random\.gguf/));
   test("random bytes behind a right magic", async () => {
     const bytes = randomBytes(100_000);
     bytes.write("GGUF");
@@ -91,6 +91,10 @@ describe("what cannot work is a typed error, and the process goes on", () => {
     }));
   test("a type that is no cache type is not one by its ggml name either", () =>
     refuses(model, "CACHE_TYPE_UNSUPPORTED", /q6_K/, { cacheTypeV: "q6_K" }));
+  test("types for keys alone, and types that need a map, are refused where they cannot be", async () => {
+    await refuses(model, "CACHE_TYPE_UNSUPPORTED", /qjl1_256.*keys only/, { cacheTypeV: "qjl1_256" });
+    await refuses(model, "CACHE_TYPE_UNSUPPORTED", /turbo4_mix.*learned map/, { cacheTypeK: "turbo4_mix" });
+  });
   test("a context larger than memory says how much it needs and how much there is", () =>
     refuses(model, "OUT_OF_MEMORY", /needs \d+ MiB, \d+ MiB are available/, { contextSize: 2_000_000_000 }));
   test("GPU layers without a GPU are not silently the CPU", () =>

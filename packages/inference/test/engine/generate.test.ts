@@ -67,14 +67,8 @@ describe("generation", () => {
     assert.equal(await inference.stream(PROMPT, { ...base, topK: 1 }).text(), greedy);
     assert.equal(await inference.stream(PROMPT, { ...base, topP: 1e-6 }).text(), greedy);
     assert.notEqual(await inference.stream(PROMPT, base).text(), greedy);
-    const ids = async (repeatPenalty?: number) => {
-      const seen: number[] = [];
-      const options = repeatPenalty === undefined ? {} : { repeatPenalty };
-      for await (const { tokens } of inference.stream("a a a a a a a a", { maxTokens: 12, ...options }))
-        seen.push(...tokens);
-      return seen;
-    };
-    assert.notDeepEqual(await ids(5), await ids());
+    const penalised = await inference.stream(PROMPT, { maxTokens: 48, repeatPenalty: 10 }).text();
+    assert.notEqual(penalised, await inference.stream(PROMPT, { maxTokens: 48 }).text());
   });
 
   test("a stream that was read is done, and one that was left early frees its sequence", async () => {
@@ -121,5 +115,29 @@ describe("the report", () => {
       }
       assert.ok((await inference.stream(PROMPT, { maxTokens: 8 }).text()).length > 0);
     });
+  }
+});
+
+test("every cache type that fits the model generates, and reports what it is", async () => {
+  const types = await Inference.open(model, { libraryPath, contextSize: 256 }).then(async (inference) => {
+    const known = inference.cacheTypes();
+    await inference.close();
+    return known;
+  });
+  const names = new Set(types.filter(({ needsMap }) => !needsMap).map(({ name }) => name));
+  assert.ok(names.has("turbo3_tcq") && names.has("q4_polar"));
+  for (const name of names) {
+    const keysOnly = types.some((type) => type.name === name && type.keysOnly);
+    const cacheTypeV = keysOnly ? "f16" : name;
+    await using inference = await Inference.open(model, {
+      libraryPath,
+      contextSize: 256,
+      cacheTypeK: name,
+      cacheTypeV,
+    });
+    const { kv } = inference.report();
+    assert.deepEqual([kv.typeK, kv.typeV], [name, cacheTypeV]);
+    assert.equal(kv.bytesTotal, kv.bytesComputed);
+    assert.ok((await inference.stream(PROMPT, { maxTokens: 8 }).text()).length > 0, name);
   }
 });
