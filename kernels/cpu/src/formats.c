@@ -2,25 +2,25 @@
 
 #include "eliza_kv.h"
 
-#define FUNCTIONS(format)                                                                                    \
-    .encode = eliza_kv_##format##_encode, .encode_reference = eliza_kv_##format##_encode_reference,          \
-    .decode = eliza_kv_##format##_decode, .decode_rotated = eliza_kv_##format##_decode_rotated,              \
+#define FUNCTIONS(format)                                                                                              \
+    .encode = eliza_kv_##format##_encode, .encode_reference = eliza_kv_##format##_encode_reference,                    \
+    .decode = eliza_kv_##format##_decode, .decode_rotated = eliza_kv_##format##_decode_rotated,                        \
     .rotate_query = eliza_kv_##format##_rotate_query, .dot = eliza_kv_##format##_dot
 
-#define ROTATED(format, id, width, size, query)                                                              \
-    .name = #format, .type = ELIZA_KV_TYPE_##id, .tile = (width), .tile_bytes = (size),                      \
+#define ROTATED(format, id, width, size, query)                                                                        \
+    .name = #format, .type = ELIZA_KV_TYPE_##id, .tile = (width), .tile_bytes = (size),                                \
     .query_type = ELIZA_KV_TYPE_QUERY_##query, .graph_rotation = true, .shiftable = true, FUNCTIONS(format)
 
 // The map stands where llama.cpp's rotation would; a rotation behind it would undo its order.
-#define MIXED(format, id, head, size, query)                                                                 \
-    .name = #format, .type = ELIZA_KV_TYPE_##id, .tile = (head), .tile_bytes = (size),                       \
-    .query_type = ELIZA_KV_TYPE_QUERY_##query, .graph_rotation = false, .shiftable = true,                   \
-    .keys_only = true, .needs_map = true, FUNCTIONS(format)
+#define MIXED(format, id, head, size, query)                                                                           \
+    .name = #format, .type = ELIZA_KV_TYPE_##id, .tile = (head), .tile_bytes = (size),                                 \
+    .query_type = ELIZA_KV_TYPE_QUERY_##query, .graph_rotation = false, .shiftable = true, .keys_only = true,          \
+    .needs_map = true, FUNCTIONS(format)
 
 // Signs of a random projection are not a code of the row: each encoding of a decoded row drifts further from it.
-#define SKETCHED(format, id)                                                                                 \
-    .name = #format, .type = ELIZA_KV_TYPE_##id, .tile = 128, .tile_bytes = 34,                              \
-    .graph_rotation = true, .keys_only = true, FUNCTIONS(format)
+#define SKETCHED(format, id)                                                                                           \
+    .name = #format, .type = ELIZA_KV_TYPE_##id, .tile = 128, .tile_bytes = 34, .graph_rotation = true,                \
+    .keys_only = true, FUNCTIONS(format)
 
 static const eliza_kv_format FORMATS[] = {
     {ROTATED(turbo4, TURBO4, 32, 18, 32)},
@@ -36,8 +36,14 @@ static const eliza_kv_format FORMATS[] = {
     {SKETCHED(qjl1_256, QJL1_256), .query_type = ELIZA_KV_TYPE_QUERY_QJL},
     {SKETCHED(qjl1_256_iid, QJL1_256_IID), .query_type = ELIZA_KV_TYPE_QUERY_QJL_IID},
     // Its own transform is a plain Hadamard too: with the graph's the two would cancel.
-    {.name = "q4_polar", .type = ELIZA_KV_TYPE_Q4_POLAR, .tile = 128, .tile_bytes = 82,
-     .query_type = ELIZA_KV_TYPE_QUERY_POLAR, .graph_rotation = false, .shiftable = true, FUNCTIONS(q4_polar)},
+    {.name = "q4_polar",
+     .type = ELIZA_KV_TYPE_Q4_POLAR,
+     .tile = 128,
+     .tile_bytes = 82,
+     .query_type = ELIZA_KV_TYPE_QUERY_POLAR,
+     .graph_rotation = false,
+     .shiftable = true,
+     FUNCTIONS(q4_polar)},
     {MIXED(turbo4_mix_512, TURBO4_MIX_512, 512, 264, 128)},
     {MIXED(turbo4_mix_256, TURBO4_MIX_256, 256, 136, 64)},
     {MIXED(turbo4_mix_128, TURBO4_MIX_128, 128, 72, 32)},
@@ -53,7 +59,6 @@ static const eliza_kv_format FORMATS[] = {
 };
 
 enum { FORMAT_COUNT = sizeof(FORMATS) / sizeof(FORMATS[0]) };
-
 
 #define NAMED(id) [ELIZA_KV_TYPE_##id - ELIZA_KV_TYPE_FIRST]
 

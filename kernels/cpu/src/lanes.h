@@ -40,6 +40,13 @@
 #define KV_BODY KV_INLINE
 #endif
 
+// Whole loops over registers, so that the registers stay registers.
+#if defined(__SANITIZE_ADDRESS__) || defined(KV_SCALAR)
+#define KV_UNROLL
+#else
+#define KV_UNROLL _Pragma("GCC unroll 64")
+#endif
+
 enum { LANES = 16 };
 
 KV_INLINE uint16_t read16(const uint8_t *bytes) {
@@ -63,11 +70,16 @@ KV_INLINE uint64_t read64(const uint8_t *bytes) {
 // The first count bytes, 0 to 8 and even, in the low end of a word.
 KV_INLINE uint64_t read_up_to64(const uint8_t *bytes, int count) {
     switch (count) {
-    case 2: return read16(bytes);
-    case 4: return read32(bytes);
-    case 6: return read32(bytes) | (uint64_t)read16(bytes + 4) << 32;
-    case 8: return read64(bytes);
-    default: return 0;
+    case 2:
+        return read16(bytes);
+    case 4:
+        return read32(bytes);
+    case 6:
+        return read32(bytes) | (uint64_t)read16(bytes + 4) << 32;
+    case 8:
+        return read64(bytes);
+    default:
+        return 0;
     }
 }
 

@@ -120,8 +120,7 @@ KV_INLINE vsearch vsearch16(const float *t) {
 KV_INLINE __m256i codes_8(const vsearch *search, __m256 a, int levels) {
     __m256i code = _mm256_setzero_si256();
     for (int level = 0; level < levels; ++level) {
-        const __m256 threshold =
-            level == 0 ? search->level[0] : _mm256_permutevar8x32_ps(search->level[level], code);
+        const __m256 threshold = level == 0 ? search->level[0] : _mm256_permutevar8x32_ps(search->level[level], code);
         const __m256i at_least = _mm256_castps_si256(_mm256_cmp_ps(a, threshold, _CMP_GE_OQ));
         code = _mm256_sub_epi32(_mm256_add_epi32(code, code), at_least);
     }
@@ -171,12 +170,18 @@ KV_INLINE vb vb_load_exact(const uint8_t *bytes, int count) {
 
 KV_INLINE vb vb_set_word(vb a, int i, uint16_t word) {
     switch (i) {
-    case 1: return _mm_insert_epi16(a, word, 1);
-    case 2: return _mm_insert_epi16(a, word, 2);
-    case 3: return _mm_insert_epi16(a, word, 3);
-    case 4: return _mm_insert_epi16(a, word, 4);
-    case 5: return _mm_insert_epi16(a, word, 5);
-    default: return _mm_insert_epi16(a, word, 6);
+    case 1:
+        return _mm_insert_epi16(a, word, 1);
+    case 2:
+        return _mm_insert_epi16(a, word, 2);
+    case 3:
+        return _mm_insert_epi16(a, word, 3);
+    case 4:
+        return _mm_insert_epi16(a, word, 4);
+    case 5:
+        return _mm_insert_epi16(a, word, 5);
+    default:
+        return _mm_insert_epi16(a, word, 6);
     }
 }
 
@@ -243,19 +248,21 @@ KV_INLINE iv iv_high(iv a, iv b) {
     return _mm256_permute2x128_si256(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b), 0x31);
 }
 
-KV_INLINE iv_sample make_sample(int16_t x, int k) { return _mm256_set1_epi32((int32_t)((uint16_t)-x | (1u << (16 + k)))); }
+KV_INLINE iv_sample make_sample(int16_t x, int k) {
+    return _mm256_set1_epi32((int32_t)((uint16_t)-x | (1u << (16 + k))));
+}
 
 KV_INLINE iv iv_branch(iv survivors, const branch_entries *entries, int i, iv_sample sample) {
-    return _mm256_add_epi32(survivors,
-                            _mm256_madd_epi16(_mm256_load_si256((const __m256i *)entries->pair[i]), sample));
+    return _mm256_add_epi32(survivors, _mm256_madd_epi16(_mm256_load_si256((const __m256i *)entries->pair[i]), sample));
 }
 
 KV_INLINE void store_choices(uint8_t *out, const iv *w, int count, int32_t mask) {
     const __m256i m = _mm256_set1_epi32(mask);
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     if (count == 1) {
-        const __m128i halves = _mm_packs_epi32(_mm_and_si128(_mm256_castsi256_si128(w[0]), _mm256_castsi256_si128(m)),
-                                               _mm_and_si128(_mm256_extracti128_si256(w[0], 1), _mm256_castsi256_si128(m)));
+        const __m128i halves =
+            _mm_packs_epi32(_mm_and_si128(_mm256_castsi256_si128(w[0]), _mm256_castsi256_si128(m)),
+                            _mm_and_si128(_mm256_extracti128_si256(w[0], 1), _mm256_castsi256_si128(m)));
         _mm_storel_epi64((__m128i *)out, _mm_packus_epi16(halves, halves));
     } else if (count == 2) {
         vi_narrow(out, (vi){_mm256_and_si256(w[0], m), _mm256_and_si256(w[1], m)});

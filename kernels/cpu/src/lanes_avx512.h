@@ -26,9 +26,7 @@ KV_INLINE float vf_fold(vf a) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
 
-KV_INLINE vf vf_negate(vf a, uint32_t mask) {
-    return _mm512_mask_xor_ps(a, (__mmask16)mask, a, _mm512_set1_ps(-0.0f));
-}
+KV_INLINE vf vf_negate(vf a, uint32_t mask) { return _mm512_mask_xor_ps(a, (__mmask16)mask, a, _mm512_set1_ps(-0.0f)); }
 
 // Where the mask is set b − a, elsewhere a + b; b is a with the lanes of each pair exchanged.
 KV_INLINE vf butterfly(vf a, vf b, __mmask16 mask) { return _mm512_mask_sub_ps(_mm512_add_ps(a, b), mask, b, a); }
@@ -44,13 +42,9 @@ KV_INLINE uint32_t vf_positive(vf a) { return _mm512_cmp_ps_mask(a, _mm512_setze
 
 KV_INLINE float half_to_float(uint16_t half) { return _cvtsh_ss(half); }
 
-KV_INLINE vf vf_load_half(const uint8_t *bytes) {
-    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)bytes));
-}
+KV_INLINE vf vf_load_half(const uint8_t *bytes) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)bytes)); }
 
-KV_INLINE vf vf_lookup16(const float *table, vi index) {
-    return _mm512_permutexvar_ps(index, _mm512_loadu_ps(table));
-}
+KV_INLINE vf vf_lookup16(const float *table, vi index) { return _mm512_permutexvar_ps(index, _mm512_loadu_ps(table)); }
 
 KV_INLINE vf vf_lookup8(const float *table, vi index) { return vf_lookup16(table, index); }
 
@@ -112,10 +106,9 @@ KV_INLINE vi vi_windows(vb a, int step) {
 
 // 32 windows of nine bits as words; higher bits are whatever follows.
 KV_INLINE __m512i windows32(__m256i bits, int step) {
-    const __m512i bit =
-        _mm512_mullo_epi16(_mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
-                                            12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
-                           _mm512_set1_epi16((short)step));
+    const __m512i bit = _mm512_mullo_epi16(_mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17,
+                                                            16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+                                           _mm512_set1_epi16((short)step));
     const __m512i byte = _mm512_srli_epi16(bit, 3);
     const __m512i pair = _mm512_or_si512(byte, _mm512_slli_epi16(_mm512_add_epi16(byte, _mm512_set1_epi16(1)), 8));
     const __m512i words = _mm512_permutexvar_epi8(pair, _mm512_castsi256_si512(bits));
@@ -124,10 +117,10 @@ KV_INLINE __m512i windows32(__m256i bits, int step) {
 
 // A table of 512 bytes is four pairs of registers; bits 7 and 8 of a state say which pair.
 KV_INLINE __m512i lookup512_bytes(const int8_t *table, __m512i first, __m512i second) {
-    const __m512i even_bytes = _mm512_set_epi8(
-        126, 124, 122, 120, 118, 116, 114, 112, 110, 108, 106, 104, 102, 100, 98, 96, 94, 92, 90, 88, 86, 84, 82, 80, 78,
-        76, 74, 72, 70, 68, 66, 64, 62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26, 24, 22, 20,
-        18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i even_bytes =
+        _mm512_set_epi8(126, 124, 122, 120, 118, 116, 114, 112, 110, 108, 106, 104, 102, 100, 98, 96, 94, 92, 90, 88,
+                        86, 84, 82, 80, 78, 76, 74, 72, 70, 68, 66, 64, 62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40,
+                        38, 36, 34, 32, 30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     const __m512i low = _mm512_permutex2var_epi8(first, even_bytes, second);
     const __mmask64 bit7 = _mm512_movepi8_mask(low);
     const __m512i bit8 = _mm512_set1_epi16(256);
@@ -195,11 +188,13 @@ KV_INLINE iv iv_repeat(const int32_t *from, int count) {
 }
 
 KV_INLINE iv iv_even(iv a, iv b) {
-    return _mm512_permutex2var_epi32(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
+    return _mm512_permutex2var_epi32(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30),
+                                     b);
 }
 
 KV_INLINE iv iv_odd(iv a, iv b) {
-    return _mm512_permutex2var_epi32(a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), b);
+    return _mm512_permutex2var_epi32(a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31),
+                                     b);
 }
 
 KV_INLINE iv iv_low(iv a, iv b) {
@@ -211,10 +206,31 @@ KV_INLINE iv iv_high(iv a, iv b) {
                                      b);
 }
 
-KV_INLINE iv_sample make_sample(int16_t x, int k) { return _mm512_set1_epi32((int32_t)((uint16_t)-x | (1u << (16 + k)))); }
+#define IV_TRANSPOSE8
+
+// 64 values as a matrix of 8 × 8, turned over in two rounds of permutations.
+KV_INLINE void iv_transpose8(iv *w) {
+    // rows 2v and 2v + 1 lie in w[v]; first round: columns 0 to 3 and 4 to 7 of four rows, column by column
+    const iv left = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
+    const iv right = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
+    const iv a = _mm512_permutex2var_epi32(w[0], left, w[1]);
+    const iv b = _mm512_permutex2var_epi32(w[0], right, w[1]);
+    const iv c = _mm512_permutex2var_epi32(w[2], left, w[3]);
+    const iv d = _mm512_permutex2var_epi32(w[2], right, w[3]);
+    const iv first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+    const iv second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+    w[0] = _mm512_permutex2var_epi32(a, first, c);
+    w[1] = _mm512_permutex2var_epi32(a, second, c);
+    w[2] = _mm512_permutex2var_epi32(b, first, d);
+    w[3] = _mm512_permutex2var_epi32(b, second, d);
+}
+
+KV_INLINE iv_sample make_sample(int16_t x, int k) {
+    return _mm512_set1_epi32((int32_t)((uint16_t)-x | (1u << (16 + k))));
+}
 
 KV_INLINE iv iv_branch(iv survivors, const branch_entries *entries, int i, iv_sample sample) {
-    return _mm512_dpwssd_epi32(survivors, _mm512_load_si512(entries->pair[i]), sample);
+    return _mm512_dpwssd_epi32(survivors, sample, _mm512_load_si512(entries->pair[i]));
 }
 
 KV_INLINE void store_choices(uint8_t *out, const iv *w, int count, int32_t mask) {

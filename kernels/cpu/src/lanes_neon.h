@@ -184,8 +184,7 @@ KV_INLINE vi vi_shl(vi a, int count) {
 }
 
 KV_INLINE vi vi_shr(vi a, int count) {
-    EACH_QUARTER a.val[q] =
-        vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(a.val[q]), vdupq_n_s32(-count)));
+    EACH_QUARTER a.val[q] = vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(a.val[q]), vdupq_n_s32(-count)));
     return a;
 }
 
@@ -221,21 +220,27 @@ KV_INLINE vb vb_load_exact(const uint8_t *bytes, int count) {
 KV_INLINE vb vb_set_word(vb a, int i, uint16_t word) {
     const uint16x8_t words = vreinterpretq_u16_u8(a);
     switch (i) {
-    case 1: return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 1));
-    case 2: return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 2));
-    case 3: return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 3));
-    case 4: return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 4));
-    case 5: return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 5));
-    default: return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 6));
+    case 1:
+        return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 1));
+    case 2:
+        return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 2));
+    case 3:
+        return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 3));
+    case 4:
+        return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 4));
+    case 5:
+        return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 5));
+    default:
+        return vreinterpretq_u8_u16(vsetq_lane_u16(word, words, 6));
     }
 }
 
 KV_INLINE vi vi_bytes(vb a) {
     const uint16x8_t low = vmovl_u8(vget_low_u8(a));
     const uint16x8_t high = vmovl_u8(vget_high_u8(a));
-    return (vi){{vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(low))), vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(low))),
-                 vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(high))),
-                 vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(high)))}};
+    return (vi){
+        {vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(low))), vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(low))),
+         vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(high))), vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(high)))}};
 }
 
 KV_INLINE vi vi_windows(vb a, int step) {
@@ -245,8 +250,8 @@ KV_INLINE vi vi_windows(vb a, int step) {
         const uint32x4_t bit = vmulq_n_u32(vaddq_u32(vld1q_u32(LANE), vdupq_n_u32((uint32_t)(4 * q))), (uint32_t)step);
         const uint32x4_t byte = vshrq_n_u32(bit, 3);
         const uint32x4_t pair = vorrq_u32(byte, vshlq_n_u32(vaddq_u32(byte, vdupq_n_u32(1)), 8));
-        const uint32x4_t words = vreinterpretq_u32_u8(
-            vqtbl1q_u8(a, vreinterpretq_u8_u32(vorrq_u32(pair, vdupq_n_u32(0xffff0000u)))));
+        const uint32x4_t words =
+            vreinterpretq_u32_u8(vqtbl1q_u8(a, vreinterpretq_u8_u32(vorrq_u32(pair, vdupq_n_u32(0xffff0000u)))));
         const int32x4_t right = vnegq_s32(vreinterpretq_s32_u32(vandq_u32(bit, vdupq_n_u32(7))));
         out.val[q] = vreinterpretq_s32_u32(vshlq_u32(words, right));
     }

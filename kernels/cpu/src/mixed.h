@@ -14,11 +14,12 @@ KV_BODY const trellis_tile *tile_of(const mixed_layout *layout, int run) {
 }
 
 KV_BODY void mixed_encode(const mixed_layout *layout, const float *row, uint8_t *bytes, int64_t n) {
-    branch_table tables[4];
-    for (int run = 0; run < layout->runs; ++run) make_branch_table(&tables[run], layout->rates[run]);
+    branch_table own[4];
+    const branch_table *tables[4];
+    for (int run = 0; run < layout->runs; ++run) tables[run] = branch_table_of(layout->rates[run], &own[run]);
     for (int64_t head = 0; head < n / layout->head; ++head) {
         for (int run = 0; run < layout->runs; ++run) {
-            tile_of(layout, run)->encode(row, bytes, &tables[run]);
+            tile_of(layout, run)->encode(row, bytes, tables[run]);
             row += layout->width;
             bytes += trellis_bytes(layout->rates[run], layout->width);
         }
@@ -47,17 +48,17 @@ KV_BODY float mixed_dot(const mixed_layout *layout, const uint8_t *bytes, const 
     return sum;
 }
 
-#define DEFINE_MIXED(format, head, width, runs, ...)                                                         \
-    static const mixed_layout format##_layout = {head, width, runs, {__VA_ARGS__}};                          \
-    static void format##_encode(const float *row, uint8_t *bytes, int64_t n, bool reference) {               \
-        (void)reference;                                                                                     \
-        mixed_encode(&format##_layout, row, bytes, n);                                                       \
-    }                                                                                                        \
-    static void format##_decode(const uint8_t *bytes, float *row, int64_t n, bool original) {                \
-        mixed_decode(&format##_layout, bytes, row, n, original);                                             \
-    }                                                                                                        \
-    static float format##_dot(const uint8_t *bytes, const void *prepared, int64_t n) {                       \
-        return mixed_dot(&format##_layout, bytes, prepared, n);                                              \
+#define DEFINE_MIXED(format, head, width, runs, ...)                                                                   \
+    static const mixed_layout format##_layout = {head, width, runs, {__VA_ARGS__}};                                    \
+    static void format##_encode(const float *row, uint8_t *bytes, int64_t n, bool reference) {                         \
+        (void)reference;                                                                                               \
+        mixed_encode(&format##_layout, row, bytes, n);                                                                 \
+    }                                                                                                                  \
+    static void format##_decode(const uint8_t *bytes, float *row, int64_t n, bool original) {                          \
+        mixed_decode(&format##_layout, bytes, row, n, original);                                                       \
+    }                                                                                                                  \
+    static float format##_dot(const uint8_t *bytes, const void *prepared, int64_t n) {                                 \
+        return mixed_dot(&format##_layout, bytes, prepared, n);                                                        \
     }
 DEFINE_MIXED(turbo4_mix_64, 64, 32, 2, 5, 3)
 DEFINE_MIXED(turbo4_mix_128, 128, 32, 4, 6, 4, 3, 3)

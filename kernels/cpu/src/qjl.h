@@ -43,7 +43,8 @@ KV_BODY void qjl_decode(const float *projection, const uint8_t *bytes, float *ro
     for (int64_t at = 0; at < n; at += 128, bytes += QJL_BYTES) {
         const vf scale = vf_set1(qjl_scale(bytes));
         vf rotated[QJL_REGISTERS];
-        for (int r = 0; r < QJL_REGISTERS; ++r) rotated[r] = vf_negate(scale, ~(uint32_t)read16(bytes + 2 * r) & 0xffffu);
+        for (int r = 0; r < QJL_REGISTERS; ++r)
+            rotated[r] = vf_negate(scale, ~(uint32_t)read16(bytes + 2 * r) & 0xffffu);
         if (!original) {
             for (int r = 0; r < QJL_REGISTERS; ++r) vf_store(row + 2 * at + LANES * r, rotated[r]);
             continue;
@@ -86,16 +87,16 @@ static float qjl_dot(const uint8_t *bytes, const void *prepared, int64_t n) {
     return vf_fold(sum);
 }
 
-#define DEFINE_QJL(format, projection)                                                                       \
-    static void format##_encode(const float *row, uint8_t *bytes, int64_t n, bool reference) {               \
-        (void)reference; /* the two encoders are one */                                                      \
-        qjl_encode(projection, row, bytes, n);                                                               \
-    }                                                                                                        \
-    static void format##_decode(const uint8_t *bytes, float *row, int64_t n, bool original) {                \
-        qjl_decode(projection, bytes, row, n, original);                                                     \
-    }                                                                                                        \
-    static void format##_rotate(const float *query, void *prepared, int64_t n) {                             \
-        qjl_rotate(projection, query, prepared, n);                                                          \
+#define DEFINE_QJL(format, projection)                                                                                 \
+    static void format##_encode(const float *row, uint8_t *bytes, int64_t n, bool reference) {                         \
+        (void)reference; /* the two encoders are one */                                                                \
+        qjl_encode(projection, row, bytes, n);                                                                         \
+    }                                                                                                                  \
+    static void format##_decode(const uint8_t *bytes, float *row, int64_t n, bool original) {                          \
+        qjl_decode(projection, bytes, row, n, original);                                                               \
+    }                                                                                                                  \
+    static void format##_rotate(const float *query, void *prepared, int64_t n) {                                       \
+        qjl_rotate(projection, query, prepared, n);                                                                    \
     }
 DEFINE_QJL(qjl1_256, qjl_orthogonal)
 DEFINE_QJL(qjl1_256_iid, qjl_iid)

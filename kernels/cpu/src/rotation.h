@@ -5,27 +5,35 @@
 enum { MAX_REGISTERS = 128 / LANES };
 
 KV_BODY void load_tile(vf *z, const float *x, int width) {
+    KV_UNROLL
     for (int r = 0; r < width / LANES; ++r) z[r] = vf_load(x + LANES * r);
 }
 
 KV_BODY void store_tile(float *x, const vf *z, int width) {
+    KV_UNROLL
     for (int r = 0; r < width / LANES; ++r) vf_store(x + LANES * r, z[r]);
 }
 
 KV_BODY void scale_tile(vf *z, int width, float factor) {
+    KV_UNROLL
     for (int r = 0; r < width / LANES; ++r) z[r] = vf_mul(z[r], vf_set1(factor));
 }
 
 KV_BODY void sign_tile(vf *z, int width, const uint32_t *kept) {
+    KV_UNROLL
     for (int r = 0; r < width / LANES; ++r) z[r] = vf_negate(z[r], ~(kept[r / 2] >> (LANES * (r % 2))) & 0xffffu);
 }
 
 // Not scaled.
 KV_BODY void hadamard(vf *z, int width) {
     const int registers = width / LANES;
+    KV_UNROLL
     for (int r = 0; r < registers; ++r) z[r] = vf_hadamard16(z[r]);
+    KV_UNROLL
     for (int h = 1; h < registers; h *= 2) {
+        KV_UNROLL
         for (int base = 0; base < registers; base += 2 * h) {
+            KV_UNROLL
             for (int r = base; r < base + h; ++r) {
                 const vf a = z[r];
                 const vf b = z[r + h];

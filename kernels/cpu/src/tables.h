@@ -26,51 +26,63 @@ typedef struct scalar_table {
 } scalar_table;
 
 static const scalar_table TURBO4_TABLE = {
-    .centroids = {
+    .centroids =
+        {
 #include "turbo4-centroids.inc"
-    },
-    .thresholds = {
+        },
+    .thresholds =
+        {
 #include "turbo4-thresholds.inc"
-    },
-    .factors = {
+        },
+    .factors =
+        {
 #include "turbo4-factors.inc"
-    },
+        },
     .codes = 16,
 };
 static const scalar_table TBQ3_TABLE = {
-    .centroids = {
+    .centroids =
+        {
 #include "tbq3-centroids.inc"
-    },
-    .thresholds = {
+        },
+    .thresholds =
+        {
 #include "tbq3-thresholds.inc"
-    },
-    .factors = {
+        },
+    .factors =
+        {
 #include "tbq3-factors.inc"
-    },
+        },
     .codes = 8,
 };
 static const scalar_table TURBO3_TABLE = {
-    .centroids = {
+    .centroids =
+        {
 #include "turbo3-centroids.inc"
-    },
-    .thresholds = {
+        },
+    .thresholds =
+        {
 #include "turbo3-thresholds.inc"
-    },
-    .factors = {
+        },
+    .factors =
+        {
 #include "turbo3-factors.inc"
-    },
+        },
     .codes = 8,
 };
 static const scalar_table POLAR_TABLE = {
-    .centroids = {
+    .centroids =
+        {
 #include "q4-polar-centroids.inc"
-    },
-    .thresholds = {
+        },
+    .thresholds =
+        {
 #include "q4-polar-thresholds.inc"
-    },
-    .factors = {
+        },
+    .factors =
+        {
 #include "q4-polar-factors.inc"
-    },
+        },
     .codes = 16,
 };
 

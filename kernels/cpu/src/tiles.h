@@ -8,12 +8,12 @@ typedef void (*encode_tile_fn)(const float *x, uint8_t *bytes, bool reference);
 typedef void (*turn_fn)(vf *z, int width);
 
 KV_BODY void encode_row(const float *row, uint8_t *bytes, int64_t n, bool reference, int width, int size,
-                          encode_tile_fn encode) {
+                        encode_tile_fn encode) {
     for (int64_t tile = 0; tile < n / width; ++tile) encode(row + tile * width, bytes + tile * size, reference);
 }
 
 KV_BODY void decode_row(const uint8_t *bytes, float *row, int64_t n, bool original, int width, int block,
-                          int block_size, read_block_fn read, turn_fn turn_back) {
+                        int block_size, read_block_fn read, turn_fn turn_back) {
     for (int64_t at = 0; at < n; at += width) {
         vf z[MAX_REGISTERS];
         for (int b = 0; b < width / block; ++b) {
@@ -28,7 +28,7 @@ KV_BODY void decode_row(const uint8_t *bytes, float *row, int64_t n, bool origin
 }
 
 KV_BODY float dot_row(const uint8_t *bytes, const float *prepared, int64_t n, int block, int block_size,
-                        read_block_fn read) {
+                      read_block_fn read) {
     vf sum = vf_zero();
     for (int64_t at = 0; at < n; at += block) {
         vf values[MAX_REGISTERS];

@@ -20,10 +20,10 @@ enum { FORBIDDEN_COST = 1 << 24 };
 #endif
 
 // One function a rate, so that k is a constant inside.
-#define DEFINE_VITERBI(k)                                                                                    \
-    static void viterbi_##k(const int16_t *samples, int steps, const branch_table *table, int anchor,        \
-                            path_memory *memory) {                                                           \
-        viterbi_run(k, samples, steps, table, anchor, memory);                                               \
+#define DEFINE_VITERBI(k)                                                                                              \
+    static void viterbi_##k(const int16_t *samples, int steps, const branch_table *table, int anchor,                  \
+                            path_memory *memory) {                                                                     \
+        viterbi_run(k, samples, steps, table, anchor, memory);                                                         \
     }
 DEFINE_VITERBI(1)
 DEFINE_VITERBI(2)
@@ -34,14 +34,26 @@ DEFINE_VITERBI(6)
 
 // The last state of the best path from the anchor to itself, or between free ends if it is negative.
 KV_BODY int viterbi(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
-                              path_memory *memory) {
+                    path_memory *memory) {
     switch (k) {
-    case 1: viterbi_1(samples, steps, table, anchor, memory); break;
-    case 2: viterbi_2(samples, steps, table, anchor, memory); break;
-    case 3: viterbi_3(samples, steps, table, anchor, memory); break;
-    case 4: viterbi_4(samples, steps, table, anchor, memory); break;
-    case 5: viterbi_5(samples, steps, table, anchor, memory); break;
-    default: viterbi_6(samples, steps, table, anchor, memory); break;
+    case 1:
+        viterbi_1(samples, steps, table, anchor, memory);
+        break;
+    case 2:
+        viterbi_2(samples, steps, table, anchor, memory);
+        break;
+    case 3:
+        viterbi_3(samples, steps, table, anchor, memory);
+        break;
+    case 4:
+        viterbi_4(samples, steps, table, anchor, memory);
+        break;
+    case 5:
+        viterbi_5(samples, steps, table, anchor, memory);
+        break;
+    default:
+        viterbi_6(samples, steps, table, anchor, memory);
+        break;
     }
     const int predecessors = 1 << k;
     int group = anchor < 0 ? 0 : anchor;
@@ -186,18 +198,18 @@ typedef struct trellis_tile {
     float (*dot)(const uint8_t *bytes, const float *prepared);
 } trellis_tile;
 
-#define DEFINE_TILE(k, width)                                                                                \
-    static void trellis_##k##_##width##_encode(const float *x, uint8_t *bytes, const branch_table *table) {  \
-        trellis_encode_tile(k, width, x, bytes, table);                                                      \
-    }                                                                                                        \
-    KV_BODY float trellis_##k##_##width##_read(const uint8_t *bytes, vf *values) {                         \
-        return trellis_read(k, width, bytes, values);                                                        \
-    }                                                                                                        \
-    static void trellis_##k##_##width##_decode(const uint8_t *bytes, float *x, bool original) {              \
-        decode_row(bytes, x, width, original, width, width, 0, trellis_##k##_##width##_read, unrotate_tile); \
-    }                                                                                                        \
-    static float trellis_##k##_##width##_dot(const uint8_t *bytes, const float *prepared) {                  \
-        return dot_row(bytes, prepared, width, width, 0, trellis_##k##_##width##_read);                      \
+#define DEFINE_TILE(k, width)                                                                                          \
+    static void trellis_##k##_##width##_encode(const float *x, uint8_t *bytes, const branch_table *table) {            \
+        trellis_encode_tile(k, width, x, bytes, table);                                                                \
+    }                                                                                                                  \
+    KV_BODY float trellis_##k##_##width##_read(const uint8_t *bytes, vf *values) {                                     \
+        return trellis_read(k, width, bytes, values);                                                                  \
+    }                                                                                                                  \
+    static void trellis_##k##_##width##_decode(const uint8_t *bytes, float *x, bool original) {                        \
+        decode_row(bytes, x, width, original, width, width, 0, trellis_##k##_##width##_read, unrotate_tile);           \
+    }                                                                                                                  \
+    static float trellis_##k##_##width##_dot(const uint8_t *bytes, const float *prepared) {                            \
+        return dot_row(bytes, prepared, width, width, 0, trellis_##k##_##width##_read);                                \
     }
 #define DEFINE_WIDTHS(k) DEFINE_TILE(k, 32) DEFINE_TILE(k, 64) DEFINE_TILE(k, 128)
 DEFINE_WIDTHS(1)
@@ -207,30 +219,31 @@ DEFINE_WIDTHS(4)
 DEFINE_WIDTHS(5)
 DEFINE_WIDTHS(6)
 
-#define TILE(k, width)                                                                                       \
+#define TILE(k, width)                                                                                                 \
     { trellis_##k##_##width##_encode, trellis_##k##_##width##_decode, trellis_##k##_##width##_dot }
-#define TILES(k) {TILE(k, 32), TILE(k, 64), TILE(k, 128)}
+#define TILES(k)                                                                                                       \
+    { TILE(k, 32), TILE(k, 64), TILE(k, 128) }
 
 static const trellis_tile TRELLIS_TILES[TRELLIS_RATES][3] = {TILES(1), TILES(2), TILES(3),
                                                              TILES(4), TILES(5), TILES(6)};
 
 // ---- rows of equal tiles
 
-#define DEFINE_TRELLIS_FORMAT(format, k, width)                                                              \
-    static void format##_encode(const float *row, uint8_t *bytes, int64_t n, bool reference) {               \
-        (void)reference; /* nothing else was documented for this layout */                                   \
-        branch_table table;                                                                                  \
-        make_branch_table(&table, k);                                                                        \
-        for (int64_t tile = 0; tile < n / width; ++tile) {                                                   \
-            trellis_##k##_##width##_encode(row + tile * width, bytes + tile * trellis_bytes(k, width), &table); \
-        }                                                                                                    \
-    }                                                                                                        \
-    static void format##_decode(const uint8_t *bytes, float *row, int64_t n, bool original) {                \
-        decode_row(bytes, row, n, original, width, width, trellis_bytes(k, width),                           \
-                   trellis_##k##_##width##_read, unrotate_tile);                                             \
-    }                                                                                                        \
-    static float format##_dot(const uint8_t *bytes, const void *prepared, int64_t n) {                       \
-        return dot_row(bytes, prepared, n, width, trellis_bytes(k, width), trellis_##k##_##width##_read);    \
+#define DEFINE_TRELLIS_FORMAT(format, k, width)                                                                        \
+    static void format##_encode(const float *row, uint8_t *bytes, int64_t n, bool reference) {                         \
+        (void)reference; /* nothing else was documented for this layout */                                             \
+        branch_table own;                                                                                              \
+        const branch_table *table = branch_table_of(k, &own);                                                          \
+        for (int64_t tile = 0; tile < n / width; ++tile) {                                                             \
+            trellis_##k##_##width##_encode(row + tile * width, bytes + tile * trellis_bytes(k, width), table);         \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void format##_decode(const uint8_t *bytes, float *row, int64_t n, bool original) {                          \
+        decode_row(bytes, row, n, original, width, width, trellis_bytes(k, width), trellis_##k##_##width##_read,       \
+                   unrotate_tile);                                                                                     \
+    }                                                                                                                  \
+    static float format##_dot(const uint8_t *bytes, const void *prepared, int64_t n) {                                 \
+        return dot_row(bytes, prepared, n, width, trellis_bytes(k, width), trellis_##k##_##width##_read);              \
     }
 DEFINE_TRELLIS_FORMAT(turbo3_tcq_64, 3, 64)
 DEFINE_TRELLIS_FORMAT(turbo4_tcq, 4, 128)
@@ -239,10 +252,10 @@ DEFINE_TRELLIS_FORMAT(turbo2_tcq, 2, 128)
 DEFINE_TRELLIS_FORMAT(turbo2_tcq_64, 2, 64)
 
 static void turbo3_tcq_encode(const float *row, uint8_t *bytes, int64_t n, bool reference) {
-    branch_table table;
-    make_branch_table(&table, 3);
+    branch_table own;
+    const branch_table *table = branch_table_of(3, &own);
     for (int64_t tile = 0; tile < n / 128; ++tile) {
-        prefixed_encode_tile(row + tile * 128, bytes + tile * PREFIXED_BYTES, reference, &table);
+        prefixed_encode_tile(row + tile * 128, bytes + tile * PREFIXED_BYTES, reference, table);
     }
 }
 

@@ -8,11 +8,14 @@ typedef struct branch_table {
     const int8_t *values;
 } branch_table;
 
-KV_BODY void make_branch_table(branch_table *table, int k) { table->values = trellis_values[k - 1]; }
+KV_BODY const branch_table *branch_table_of(int k, branch_table *own) {
+    own->values = trellis_values[k - 1];
+    return own;
+}
 
 // Fills one row of choices a sample, and for each group of 2^k final states its packed minimum.
 KV_BODY void viterbi_run(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
-                           path_memory *memory) {
+                         path_memory *memory) {
     const int groups = TRELLIS_STATES >> k;
     const int predecessors = 1 << k;
     int32_t survivors[TRELLIS_STATES / 2];

@@ -12,6 +12,7 @@
 //   iv_repeat(from, count)           count (1, 2 or 8) int32 values, repeated to fill a vector
 //   branch_entries, set_branch(entries, i, value, k), iv_sample, make_sample(x, k)
 //   iv_branch(survivors, entries, i, sample): + (2·value² − x·value) · 2^k of entries i to i + IV_LANES − 1
+//   IV_TRANSPOSE8, iv_transpose8     if it has a quicker way to turn 64 values from rows of eight to columns
 //   store_choices(out, vectors, count, mask): the masked lanes as bytes
 #ifndef ELIZA_KV_VITERBI_VECTOR_H
 #define ELIZA_KV_VITERBI_VECTOR_H
@@ -31,7 +32,7 @@ KV_BODY int block_of(int k) { return vectors_of(k) < IV_BLOCK ? vectors_of(k) : 
 KV_BODY int shared_of(int k) { return (TRELLIS_STATES >> k) >= IV_LANES ? 1 : IV_LANES / (TRELLIS_STATES >> k); }
 KV_BODY int period_of(int k) { return k < 5 ? TRELLIS_STATES >> (2 * k) : 1; }
 
-static void make_branch_table(branch_table *table, int k) {
+KV_BODY void fill_branch_table(branch_table *table, int k) {
     const int block = block_of(k);
     const int shared = shared_of(k);
     const int8_t *values = trellis_values[k - 1];
@@ -47,6 +48,46 @@ static void make_branch_table(branch_table *table, int k) {
     for (int i = 0; i < 64; ++i) table->low[i] = i / period_of(k);
 }
 
+static void make_branch_table(branch_table *table, int k) {
+    switch (k) {
+    case 1:
+        fill_branch_table(table, 1);
+        break;
+    case 2:
+        fill_branch_table(table, 2);
+        break;
+    case 3:
+        fill_branch_table(table, 3);
+        break;
+    case 4:
+        fill_branch_table(table, 4);
+        break;
+    case 5:
+        fill_branch_table(table, 5);
+        break;
+    default:
+        fill_branch_table(table, 6);
+        break;
+    }
+}
+
+// The table of a rate, made by whoever comes first. A thread that comes while it is being made takes its own.
+static const branch_table *branch_table_of(int k, branch_table *own) {
+    enum { EMPTY, BEING_MADE, READY };
+    static branch_table tables[TRELLIS_RATES];
+    static int states[TRELLIS_RATES];
+    int state = __atomic_load_n(&states[k - 1], __ATOMIC_ACQUIRE);
+    if (state == EMPTY &&
+        __atomic_compare_exchange_n(&states[k - 1], &state, BEING_MADE, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+        make_branch_table(&tables[k - 1], k);
+        __atomic_store_n(&states[k - 1], READY, __ATOMIC_RELEASE);
+        state = READY;
+    }
+    if (state == READY) return &tables[k - 1];
+    make_branch_table(own, k);
+    return own;
+}
+
 // Survivors from group order to the order in which the next sample reads them: index j = q·2^k + p goes to p·Q + q.
 KV_BODY void arrange(int k, iv *w) {
     const int count = vectors_of(k);
@@ -59,11 +100,20 @@ KV_BODY void arrange(int k, iv *w) {
         for (int i = 0; i < count; ++i) w[i] = turned[i];
         return;
     }
+#ifdef IV_TRANSPOSE8
+    if (k == 3) {
+        iv_transpose8(w);
+        return;
+    }
+#endif
+    KV_UNROLL
     for (int round = 0; round < k; ++round) {
+        KV_UNROLL
         for (int i = 0; i < count / 2; ++i) {
             turned[i] = iv_even(w[2 * i], w[2 * i + 1]);
             turned[count / 2 + i] = iv_odd(w[2 * i], w[2 * i + 1]);
         }
+        KV_UNROLL
         for (int i = 0; i < count; ++i) w[i] = turned[i];
     }
 }
@@ -71,14 +121,17 @@ KV_BODY void arrange(int k, iv *w) {
 KV_BODY void store_survivors(int k, iv *w, const branch_table *table, int32_t *survivors) {
     const int count = vectors_of(k);
     const int period = period_of(k);
+    KV_UNROLL
     for (int v = 0; v < count; ++v) w[v] = iv_and(w[v], iv_set1(-(1 << k)));
     if (k < 5) arrange(k, w);
     if (k < 3) {
+        KV_UNROLL
         for (int v = 0; v < count; ++v) {
             iv_store(survivors + v * IV_LANES, iv_add(w[v], iv_set1(v * IV_LANES / period)));
         }
     } else {
         const int places = k < 5 ? count : (1 << k) / IV_LANES;
+        KV_UNROLL
         for (int v = 0; v < places; ++v) {
             iv_store(survivors + v * IV_LANES, iv_add(w[v % count], iv_load(table->low + v * IV_LANES)));
         }
@@ -93,7 +146,7 @@ KV_BODY iv survivors_of(int k, const int32_t *survivors, int p, int vector) {
 
 // Fills one row of choices a sample, and for each group of 2^k final states its packed minimum.
 KV_BODY void viterbi_run(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
-                           path_memory *memory) {
+                         path_memory *memory) {
     const int groups = TRELLIS_STATES >> k;
     const int predecessors = 1 << k;
     const int count = vectors_of(k);
@@ -112,10 +165,13 @@ KV_BODY void viterbi_run(int k, const int16_t *samples, int steps, const branch_
         const iv_sample sample = make_sample(samples[t], k);
         iv w[MAX_GROUPS / IV_LANES];
         int at = 0;
+        KV_UNROLL
         for (int first = 0; first < count; first += block) {
             iv best[4 * IV_BLOCK];
+            KV_UNROLL
             for (int p = 0; p < predecessors; p += shared) {
                 const int chain = p / shared % chains;
+                KV_UNROLL
                 for (int v = 0; v < block; ++v) {
                     const iv cost = iv_branch(survivors_of(k, survivors, p, first + v), &table->entries, at, sample);
                     iv *kept = &best[chain * block + v];
@@ -123,8 +179,10 @@ KV_BODY void viterbi_run(int k, const int16_t *samples, int steps, const branch_
                     at += IV_LANES;
                 }
             }
+            KV_UNROLL
             for (int v = 0; v < block; ++v) {
                 iv least = best[v];
+                KV_UNROLL
                 for (int chain = 1; chain < chains; ++chain) least = iv_min(least, best[chain * block + v]);
                 w[first + v] = least;
             }

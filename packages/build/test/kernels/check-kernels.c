@@ -15,13 +15,13 @@
 
 typedef struct tally {
     long rows;
-    long encode_differs;    // rows whose default bytes are not the reference's
-    long reference_differs; // the same of the documented encoder
+    long encode_differs;     // rows whose default bytes are not the reference's
+    long reference_differs;  // the same of the documented encoder
     long not_finite_differs; // NaN expected and not found, or the other way round
-    double decode;   // largest difference, over the largest value of its row
+    double decode;           // largest difference, over the largest value of its row
     double rotated;
     double prepared;
-    double score;    // largest difference, over the sum of |q·k|
+    double score; // largest difference, over the sum of |q·k|
 } tally;
 
 static uint32_t read_count(FILE *file) {

@@ -32,9 +32,12 @@ static float next_value(uint32_t kind) {
     case 0: // any pattern: NaN, Inf, denormals
         memcpy(&value, &word, sizeof(value));
         return value;
-    case 1: return word % 5 == 0 ? 0.0f : ldexpf((float)(int32_t)word, (int)(next_word() % 200) - 130);
-    case 2: return (float)((int32_t)(word % 7) - 3);
-    default: return ((float)(int32_t)word + (float)(int32_t)next_word() + (float)(int32_t)next_word()) * 0x1p-31f;
+    case 1:
+        return word % 5 == 0 ? 0.0f : ldexpf((float)(int32_t)word, (int)(next_word() % 200) - 130);
+    case 2:
+        return (float)((int32_t)(word % 7) - 3);
+    default:
+        return ((float)(int32_t)word + (float)(int32_t)next_word() + (float)(int32_t)next_word()) * 0x1p-31f;
     }
 }
 

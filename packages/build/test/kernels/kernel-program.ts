@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -41,7 +41,7 @@ function run(command: string, args: readonly string[]): void {
 }
 
 /**
- * Compiles the CPU kernels and a C program of this folder into `folder`; returns the program's path.
+ * Compiles the CPU kernels and a C program (of this folder, or an absolute path) into `folder`; returns its path.
  * Throws with the compiler's words if that fails; any warning is a failure.
  */
 export function buildKernelProgram(program: string, folder: string, options: ProgramOptions = {}): string {
@@ -67,7 +67,7 @@ export function buildKernelProgram(program: string, folder: string, options: Pro
     ]);
     return object;
   });
-  const target = join(folder, program.replace(/\.c$/, ""));
+  const target = join(folder, basename(program, ".c"));
   run(compiler, [...flags, ...objects, "-lm", "-o", target]);
   return target;
 }
