@@ -1,7 +1,7 @@
 // q4_polar: 82 bytes for 128 values, an fp16 length, 64 bytes of nibbles (low one first), a residual's sign.
 // Decoded values are in the basis of the Hadamard transform H128.
 #pragma once
-#include "query.cuh"
+#include "rows.cuh"
 
 static __device__ const float POLAR_CENTROIDS[16] = {
 #include "../tables/q4-polar-centroids.inc"
@@ -12,8 +12,9 @@ static __device__ const uint32_t RESIDUAL_SIGNS[4] = {
 
 struct Polar {
     static constexpr uint32_t QUERY_PER_VALUE = 1;
-    static constexpr uint32_t USE_RESIDUAL = 1;                       // flag
-    static constexpr float RESIDUAL_STEP = 0.04419417382415922f;      // 0.5 / sqrt(128)
+    static constexpr bool TURNS_QUERY = false;
+    static constexpr uint32_t USE_RESIDUAL = 1;                  // flag
+    static constexpr float RESIDUAL_STEP = 0.04419417382415922f; // 0.5 / sqrt(128)
     struct Source {};
     struct Shared {
         float levels[16];
@@ -25,24 +26,31 @@ struct Polar {
 
     static __device__ __forceinline__ uint32_t place(uint32_t unit, uint32_t half) { return unit * 16 + half * 8; }
 
+    static __device__ __forceinline__ uint32_t offset(const Source &, uint32_t value) { return value / 128 * 82; }
+
     static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t flags,
-                                                   const uint8_t *__restrict__ rows, uint32_t at, uint32_t unit, float *v) {
-        const uint32_t block = at + (unit / 8) * 82;
-        const uint32_t codes = block + 2 + (unit % 8) * 8;
+                                                   const uint32_t *row, uint32_t, uint32_t, uint32_t unit, float *v) {
+        const uint32_t codes = 2 + unit * 8;
 #pragma unroll
         for (uint32_t i = 0; i < 4; i++) {
-            const uint32_t four = load16(rows, codes + 2 * i);
+            const uint32_t four = load16(row, codes + 2 * i);
             v[4 * i] = shared.levels[four & 15];
             v[4 * i + 1] = shared.levels[(four >> 4) & 15];
             v[4 * i + 2] = shared.levels[(four >> 8) & 15];
             v[4 * i + 3] = shared.levels[four >> 12];
         }
         if (flags & USE_RESIDUAL) {
-            const float residual = load16(rows, block + 66) & 1 ? RESIDUAL_STEP : -RESIDUAL_STEP;
-            const uint32_t signs = RESIDUAL_SIGNS[(unit % 8) / 2] >> ((unit % 2) * 16);
+            const float residual = load16(row, 66) & 1 ? RESIDUAL_STEP : -RESIDUAL_STEP;
+            const uint32_t signs = RESIDUAL_SIGNS[unit / 2] >> ((unit % 2) * 16);
 #pragma unroll
             for (uint32_t i = 0; i < 16; i++) v[i] += (signs >> i) & 1 ? residual : -residual;
         }
-        return half_at(rows, block) * (1.0f / 128.0f);
+        return half_at(row, 0) * (1.0f / 128.0f);
     }
+};
+
+// The same for a query in the original basis: H128 is its own transpose, so it is applied once to each slice of the
+// query rather than to every row.
+struct PolarOriginal : Polar {
+    static constexpr bool TURNS_QUERY = true;
 };

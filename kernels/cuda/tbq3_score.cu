@@ -7,6 +7,7 @@ static __device__ const float TBQ3_CENTROIDS[8] = {
 
 struct Tbq3 {
     static constexpr uint32_t QUERY_PER_VALUE = 1;
+    static constexpr bool TURNS_QUERY = false;
     struct Source {};
     struct Shared {
         float levels[8];
@@ -16,20 +17,22 @@ struct Tbq3 {
         for (uint32_t i = threadIdx.x; i < 8; i += blockDim.x) shared.levels[i] = TBQ3_CENTROIDS[i];
     }
 
+    static __device__ __forceinline__ uint32_t offset(const Source &, uint32_t value) { return value / 32 * 14; }
+
     static __device__ __forceinline__ uint32_t place(uint32_t unit, uint32_t half) { return unit * 16 + half * 8; }
 
-    static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t, const uint8_t *__restrict__ rows,
-                                                   uint32_t at, uint32_t unit, float *v) {
-        const uint32_t block = at + (unit / 2) * 14;
+    static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t, const uint32_t *row,
+                                                   uint32_t, uint32_t, uint32_t unit, float *v) {
+        const uint32_t block = (unit / 2) * 14;
         const uint32_t codes = block + 2 + (unit % 2) * 6; // sixteen codes are 48 bits
-        const uint32_t first = load32(rows, codes);
-        const uint32_t second = (first >> 24) | (load16(rows, codes + 4) << 8);
+        const uint32_t first = load32(row, codes);
+        const uint32_t second = (first >> 24) | (load16(row, codes + 4) << 8);
 #pragma unroll
         for (uint32_t i = 0; i < 8; i++) {
             v[i] = shared.levels[(first >> (3 * i)) & 7];
             v[i + 8] = shared.levels[(second >> (3 * i)) & 7];
         }
-        return half_at(rows, block);
+        return half_at(row, block);
     }
 };
 

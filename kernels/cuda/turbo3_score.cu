@@ -7,6 +7,7 @@ static __device__ const float TURBO3_CENTROIDS[8] = {
 
 struct Turbo3 {
     static constexpr uint32_t QUERY_PER_VALUE = 1;
+    static constexpr bool TURNS_QUERY = false;
     struct Source {};
     struct Shared {
         float levels[8];
@@ -16,16 +17,18 @@ struct Turbo3 {
         for (uint32_t i = threadIdx.x; i < 8; i += blockDim.x) shared.levels[i] = TURBO3_CENTROIDS[i];
     }
 
+    static __device__ __forceinline__ uint32_t offset(const Source &, uint32_t value) { return value / 32 * 14; }
+
     static __device__ __forceinline__ uint32_t place(uint32_t unit, uint32_t half) { return unit * 16 + half * 8; }
 
-    static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t, const uint8_t *__restrict__ rows,
-                                                   uint32_t at, uint32_t unit, float *v) {
-        const uint32_t block = at + (unit / 2) * 14;
-        const uint32_t low = load32(rows, block + 2 + (unit % 2) * 4);
-        const uint32_t high = load16(rows, block + 10 + (unit % 2) * 2);
+    static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t, const uint32_t *row,
+                                                   uint32_t, uint32_t, uint32_t unit, float *v) {
+        const uint32_t block = (unit / 2) * 14;
+        const uint32_t low = load32(row, block + 2 + (unit % 2) * 4);
+        const uint32_t high = load16(row, block + 10 + (unit % 2) * 2);
 #pragma unroll
         for (uint32_t i = 0; i < 16; i++) v[i] = shared.levels[((low >> (2 * i)) & 3) | (((high >> i) & 1) << 2)];
-        return half_at(rows, block);
+        return half_at(row, block);
     }
 };
 

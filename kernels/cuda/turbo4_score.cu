@@ -7,6 +7,7 @@ static __device__ const float TURBO4_CENTROIDS[16] = {
 
 struct Turbo4 {
     static constexpr uint32_t QUERY_PER_VALUE = 1;
+    static constexpr bool TURNS_QUERY = false;
     struct Source {};
     struct Shared {
         float levels[16];
@@ -16,23 +17,25 @@ struct Turbo4 {
         for (uint32_t i = threadIdx.x; i < 16; i += blockDim.x) shared.levels[i] = TURBO4_CENTROIDS[i];
     }
 
+    static __device__ __forceinline__ uint32_t offset(const Source &, uint32_t value) { return value / 32 * 18; }
+
     static __device__ __forceinline__ uint32_t place(uint32_t unit, uint32_t half) {
         return (unit / 2) * 32 + (unit % 2) * 8 + half * 16;
     }
 
-    static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t, const uint8_t *__restrict__ rows,
-                                                   uint32_t at, uint32_t unit, float *v) {
-        const uint32_t block = at + (unit / 2) * 18;
+    static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t, const uint32_t *row,
+                                                   uint32_t, uint32_t, uint32_t unit, float *v) {
+        const uint32_t block = (unit / 2) * 18;
         const uint32_t codes = block + 2 + (unit % 2) * 8;
 #pragma unroll
         for (uint32_t i = 0; i < 4; i++) {
-            const uint32_t pair = load16(rows, codes + 2 * i);
+            const uint32_t pair = load16(row, codes + 2 * i);
             v[2 * i] = shared.levels[pair & 15];
             v[2 * i + 1] = shared.levels[(pair >> 8) & 15];
             v[2 * i + 8] = shared.levels[(pair >> 4) & 15];
             v[2 * i + 9] = shared.levels[pair >> 12];
         }
-        return half_at(rows, block);
+        return half_at(row, block);
     }
 };
 

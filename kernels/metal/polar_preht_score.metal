@@ -3,12 +3,11 @@
 #include "score.h"
 
 kernel void eliza_polar_preht_score(device const ushort *rows [[buffer(0)]],
-                        device const float4 *queries [[buffer(1)]],
+                        device const float *queries [[buffer(1)]],
                         device float *scores [[buffer(2)]],
                         constant ScoreParams &params [[buffer(3)]],
-                        threadgroup float *memory [[threadgroup(0)]],
+                        threadgroup uint *memory [[threadgroup(0)]],
                         uint thread_index [[thread_index_in_threadgroup]],
                         uint3 position [[threadgroup_position_in_grid]]) {
-    const ScoreParams p = params;
-    score<Polar>(rows, queries, scores, {}, p, memory, thread_index, position);
+    score<Polar>(rows, queries, scores, {}, params, memory, thread_index, position);
 }

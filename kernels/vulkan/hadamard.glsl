@@ -1,15 +1,13 @@
-// H128 in shared memory, natural order, no factor. Called by the whole workgroup, at any size.
-shared float tile[128];
-
-void hadamard_tile() {
+// H128 in shared memory, natural order, no factor, of `count` slices of the query. Called by the whole workgroup.
+void hadamard_slices(uint count) {
     for (uint step = 1; step < 128; step *= 2) {
-        barrier();
-        for (uint pair = gl_LocalInvocationIndex; pair < 64; pair += gl_WorkGroupSize.x) {
-            const uint low = (pair / step) * 2 * step + pair % step;
-            const float a = tile[low], b = tile[low + step];
-            tile[low] = a + b;
-            tile[low + step] = a - b;
+        for (uint i = gl_LocalInvocationIndex; i < count * 64; i += gl_WorkGroupSize.x) {
+            const uint pair = i % 64;
+            const uint low = (i / 64) * 128 + (pair / step) * 2 * step + pair % step;
+            const float a = query_slices[low], b = query_slices[low + step];
+            query_slices[low] = a + b;
+            query_slices[low + step] = a - b;
         }
+        barrier();
     }
-    barrier();
 }

@@ -15,17 +15,18 @@ layout(push_constant) uniform Params {
 };
 
 void main() {
-    const uint t = gl_WorkGroupID.y;
-    const uint at = ids[gl_WorkGroupID.x] * row_stride;
-    for (uint i = gl_LocalInvocationIndex; i < 128; i += gl_WorkGroupSize.x) {
+    const uint first = gl_WorkGroupID.y * SLICE;
+    stage_rows(ids[gl_WorkGroupID.x] * row_stride + offset(first), row_stride, 34, 1);
+    barrier();
+    for (uint i = gl_LocalInvocationIndex; i < SLICE; i += gl_WorkGroupSize.x) {
         float sum = 0.0, scale = 0.0;
         for (uint unit = 0; unit < 16; unit++) {
             float signs[16];
-            scale = decode(at, t * 16 + unit, flags, signs);
+            scale = decode(0, flags, 0, 0, unit, signs);
             for (uint j = 0; j < 4; j++)
                 sum += dot(vec4(signs[4 * j], signs[4 * j + 1], signs[4 * j + 2], signs[4 * j + 3]),
                            projection[i * 64 + unit * 4 + j]);
         }
-        result[gl_WorkGroupID.x * n_cols + t * 128 + i] = scale * sum;
+        result[gl_WorkGroupID.x * n_cols + first + i] = scale * sum;
     }
 }

@@ -3,3 +3,4 @@
 // scores[head][t]: qjl1_256 rows against sketched queries.
 #include "qjl.glsl"
 #include "score.glsl"
+#include "score-main.glsl"

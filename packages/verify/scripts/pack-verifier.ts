@@ -53,7 +53,7 @@ try {
   mkdirSync(dirname(resolve(values.out)), { recursive: true });
   const partial = `${resolve(values.out)}.partial`;
   execFileSync("tar", ["-C", work, "-cJf", partial, "eliza-verifier"], {
-    env: { ...process.env, XZ_OPT: "-6 -T0" },
+    env: { XZ_OPT: "-6 -T0", ...process.env },
   });
   renameSync(partial, values.out);
   console.log(`${values.out}: ${(statSync(values.out).size / 1e6).toFixed(1)} MB`);

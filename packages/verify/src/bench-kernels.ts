@@ -29,7 +29,7 @@ const SUBJECTS: readonly Subject[] = [
   { kernel: "qjl_score", format: "qjl1_256" },
 ];
 const HEAD_DIM = 128;
-const ROWS = 32;
+const ROWS = 128;
 const MEGABYTE = 1e6;
 /** Device time that a measurement should take, so that small sizes are repeated more often. */
 const MILLISECONDS = 40;
@@ -90,13 +90,12 @@ async function scoreRate(device: Device, entry: KernelEntry, subject: Subject, h
   if (entry.buffers.includes("codebooks")) {
     buffers.push(device.buffer(trellisCodebooks()), device.buffer(trellisUnits(kv)));
   }
-  const perGroup = entry.constants === "rows" ? 1 : heads;
-  const constants = { rows: ROWS, heads: perGroup, threads: teamSize(ROWS) * ROWS };
+  const constants = { rows: ROWS, heads, threads: teamSize(ROWS) * ROWS };
   const format = { ...kv, options: subject.options ?? {} };
   using kernel = await device.load(entry, constants, format);
   try {
     const params = Uint32Array.of(heads, 1, nKv, HEAD_DIM, kv.rowBytes, kv.rowBytes, 0);
-    const groups = [Math.ceil(nKv / ROWS), entry.constants === "rows" ? heads : 1, 1] as const;
+    const groups = [Math.ceil(nKv / ROWS), 1, 1] as const;
     const time = await timeOf((count) => kernel.dispatch(groups, buffers, params, count));
     return (nKv * kv.rowBytes) / (time * 1e6);
   } finally {

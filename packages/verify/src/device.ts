@@ -97,6 +97,8 @@ export interface Device extends Disposable {
   load(entry: KernelEntry, constants: KernelConstants, format: RowFormat): Promise<Kernel>;
   /** Why this device has nothing that reads such rows, or undefined. */
   lacks?(entry: KernelEntry, format: RowFormat): string | undefined;
+  /** True if this device takes the prepared queries of a kernel in fp16: cases then have such queries. */
+  halfQueries?(entry: KernelEntry): boolean;
   buffer(content: number | ArrayBufferView): DeviceBuffer;
   /** Milliseconds of device time that `repeat` copies from one buffer to another take: what memory allows here. */
   copyTime?(from: DeviceBuffer, to: DeviceBuffer, repeat: number): Promise<number>;

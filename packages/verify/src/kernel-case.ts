@@ -28,7 +28,8 @@ export interface PlannedCase {
   readonly origin: CaseOrigin;
   /** Left out of a short run. */
   readonly long: boolean;
-  make(): KernelCase;
+  /** @param halfQueries round prepared queries to fp16 first */
+  make(halfQueries?: boolean): KernelCase;
 }
 
 export interface CaseResult {

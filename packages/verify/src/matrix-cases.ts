@@ -2,6 +2,7 @@ import { type FormatOptions, type KvFormat, qjlProjection } from "@eliza-inferen
 import type { KernelEntry } from "./device.ts";
 import { formatOf } from "./format-of.ts";
 import { goldenRows } from "./golden.ts";
+import { halfQuery } from "./half-queries.ts";
 import { type KernelCase, type PlannedCase, SCORE_TOLERANCE } from "./kernel-case.ts";
 import { Random } from "./random.ts";
 import { randomRows, type ScaleProfile } from "./rows.ts";
@@ -89,9 +90,13 @@ function randomMatrix(kernel: MatrixKernel, options: FormatOptions, shape: Matri
   };
 }
 
-function mulMvCase(shape: MatrixShape, { kv, options, encoded, vector }: Matrix): KernelCase {
+function mulMvCase(
+  shape: MatrixShape,
+  { kv, options, encoded, vector }: Matrix,
+  halfQueries = false,
+): KernelCase {
   const { nRows, nCols, rows, gap } = shape;
-  const prepared = kv.rotateQuery(vector);
+  const prepared = halfQuery(kv.rotateQuery(vector), halfQueries);
   const expected = new Float64Array(nRows);
   const magnitude = new Float64Array(nRows);
   for (let row = 0; row < nRows; row++) {
@@ -145,6 +150,7 @@ function getRowsCase(shape: MatrixShape, { kv, options, encoded, ids }: Matrix):
 
 const SHAPES: readonly MatrixShape[] = [
   { nRows: 67, nCols: 128, rows: 32, gap: 0, scales: "normal" },
+  { nRows: 200, nCols: 384, rows: 128, gap: 0, scales: "normal" },
   { nRows: 33, nCols: 256, rows: 8, gap: 6, scales: "normal" },
   { nRows: 31, nCols: 512, rows: 4, gap: 0, scales: "normal" },
   { nRows: 5, nCols: 1024, rows: 2, gap: 2, scales: "normal" },
@@ -169,11 +175,11 @@ export function matrixCases(kernel: MatrixKernel): PlannedCase[] {
       name: `golden ${golden.label}`,
       origin: "golden",
       long: false,
-      make: () => {
+      make: (halfQueries) => {
         const { rows: encoded, queries } = golden.read();
         const shape = { nRows: count, nCols: kv.headDim, rows: 8, gap: 0, scales: "normal" } as const;
         const ids = Uint32Array.from({ length: count }, (_, i) => count - 1 - i);
-        return make(shape, { kv, options, encoded, vector: queries[0]!, ids });
+        return make(shape, { kv, options, encoded, vector: queries[0]!, ids }, halfQueries);
       },
     };
   });
@@ -189,7 +195,7 @@ export function matrixCases(kernel: MatrixKernel): PlannedCase[] {
           `gap ${shape.gap} ${shape.scales}`,
         origin: "generated",
         long: shape.long ?? false,
-        make: () => make(shape, randomMatrix(kernel, options, shape)),
+        make: (halfQueries) => make(shape, randomMatrix(kernel, options, shape), halfQueries),
       };
     }),
   );

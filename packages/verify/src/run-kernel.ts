@@ -74,7 +74,9 @@ class LoadedKernels implements Disposable {
   }
   async get(constants: KernelConstants, format: RowFormat): Promise<Kernel> {
     const shape = `${constants.threads}/${constants.rows}/${constants.heads}`;
-    const key = this.#device.lacks ? `${shape}/${format.name}/${format.headDim}` : shape;
+    const key = this.#device.lacks
+      ? JSON.stringify([shape, format.name, format.headDim, format.options])
+      : shape;
     const kernel = this.#kernels.get(key) ?? (await this.#device.load(this.#entry, constants, format));
     this.#kernels.set(key, kernel);
     return kernel;
@@ -106,7 +108,7 @@ export async function runKernel(
     cases++;
     let result: CaseResult;
     try {
-      const test = planned.make();
+      const test = planned.make(device.halfQueries?.(entry) ?? false);
       result = await runCase(device, await kernels.get(test.constants, format), name, test);
     } catch (error) {
       if (!(error instanceof VerifyError) || error.code !== "KERNEL_FAULT") throw error;

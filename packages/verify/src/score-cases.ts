@@ -2,6 +2,7 @@ import type { FormatOptions, KvFormat } from "@eliza-inference/codecs";
 import type { KernelEntry } from "./device.ts";
 import { formatOf } from "./format-of.ts";
 import { type GoldenRows, goldenRows } from "./golden.ts";
+import { halfQuery } from "./half-queries.ts";
 import { type KernelCase, type PlannedCase, SCORE_TOLERANCE } from "./kernel-case.ts";
 import { Random } from "./random.ts";
 import { randomRows, type ScaleProfile } from "./rows.ts";
@@ -60,12 +61,13 @@ export function scoreCase(
   shape: ScoreShape,
   encoded: Uint8Array,
   queries: readonly Float32Array[],
+  halfQueries = false,
 ): KernelCase {
   const { nKv, nKvHeads, gqa, rows } = shape;
   const nHeads = nKvHeads * gqa;
   const stride = strides(kv, shape);
   const memory = new Uint8Array(stride.bytes).fill(0xa5);
-  const prepared = queries.map((query) => kv.rotateQuery(query));
+  const prepared = queries.map((query) => halfQuery(kv.rotateQuery(query), halfQueries));
   const expected = new Float64Array(nHeads * nKv);
   const magnitude = new Float64Array(nHeads * nKv);
   for (let t = 0; t < nKv; t++) {
@@ -92,14 +94,11 @@ export function scoreCase(
   const flat = new Float32Array(given.length * given[0]!.length);
   for (const [i, query] of given.entries()) flat.set(query, i * query.length);
 
-  const oneHead = kernel.entry.constants === "rows";
-  const heads = oneHead ? 1 : (HEADS.findLast((count) => count <= shape.heads) ?? 1);
+  const heads = HEADS.findLast((count) => count <= shape.heads) ?? 1;
   const extra = kernel.entry.buffers.includes("codebooks") ? [trellisCodebooks(), trellisUnits(kv)] : [];
   return {
     constants: { rows, heads, threads: teamSize(rows) * rows },
-    groups: oneHead
-      ? [Math.ceil(nKv / rows), nHeads, 1]
-      : [Math.ceil(nKv / rows), nKvHeads, Math.ceil(gqa / heads)],
+    groups: [Math.ceil(nKv / rows), nKvHeads, Math.ceil(gqa / heads)],
     params: Uint32Array.of(
       nHeads,
       nKvHeads,
@@ -137,11 +136,11 @@ function generated(
     name,
     origin: "generated",
     long,
-    make: () => {
+    make: (halfQueries) => {
       const random = new Random(headDim * 131 + shape.nKv * 17 + shape.gqa);
       const encoded = randomRows(kv, shape.nKv * shape.nKvHeads, random, scales);
       const queries = Array.from({ length: shape.nKvHeads * shape.gqa }, () => random.floats(headDim));
-      return scoreCase(kernel, kv, scored.options, shape, encoded, queries);
+      return scoreCase(kernel, kv, scored.options, shape, encoded, queries, halfQueries);
     },
   };
 }
@@ -154,10 +153,10 @@ function golden(kernel: ScoreKernel, rows: GoldenRows): PlannedCase {
     name: `golden ${rows.label}`,
     origin: "golden",
     long: false,
-    make: () => {
+    make: (halfQueries) => {
       const { rows: encoded, queries } = rows.read();
       const shape = { ...DEFAULT_SHAPE, nKv: rows.count, nKvHeads: 1, gqa: queries.length, heads: 4 };
-      return scoreCase(kernel, rows.format, rows.options, shape, encoded, queries);
+      return scoreCase(kernel, rows.format, rows.options, shape, encoded, queries, halfQueries);
     },
   };
 }
@@ -189,11 +188,13 @@ export function scoreCases(kernel: ScoreKernel): PlannedCase[] {
   };
   for (const gqa of [1, 3, 4, 8]) more({ gqa, heads: gqa, nKv: 33 });
   more({ gqa: 8, heads: 2, nKv: 33 });
-  for (const rows of [1, 2, 4, 8]) {
+  for (const rows of [1, 2, 4, 8, 128]) {
     more({ rows, nKv: 31 });
     // Enough values that every thread of a team has some.
     plan.push(generated(kernel, first, 512, { rows, nKv: 31 }));
   }
+  for (const nKv of [128, 200]) more({ rows: 128, nKv });
+  plan.push(generated(kernel, first, 512, { rows: 128, nKv: 200, gqa: 8, heads: 8 }));
   for (const nKv of [1, 2, 32, 257]) more({ nKv, nKvHeads: 1 });
   more({ nKv: 4096, nKvHeads: 1 }, "normal", true);
   more({ nKv: 65536, nKvHeads: 1, gqa: 1, heads: 1 }, "normal", true);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { FormatOptions } from "@eliza-inference/codecs";
 import type { KernelEntry } from "./device.ts";
 import { formatOf } from "./format-of.ts";
+import { halfQuery } from "./half-queries.ts";
 import { type KernelCase, type PlannedCase, SEED_TOLERANCE } from "./kernel-case.ts";
 import { ROOT } from "./repository.ts";
 import { trellisCodebooks, trellisUnits } from "./trellis-buffers.ts";
@@ -57,10 +58,10 @@ export function seedFiles(kernel: KernelEntry): string[] {
   return [...new Set((FIXTURES[kernel.id] ?? []).map(pathOf))];
 }
 
-function seedCase(kernel: KernelEntry, seed: SeedFixture): KernelCase {
+function seedCase(kernel: KernelEntry, seed: SeedFixture, halfQueries: boolean): KernelCase {
   const content = JSON.parse(readFileSync(join(ROOT, pathOf(seed)), "utf8")) as Record<string, number[]>;
   const rows = Uint8Array.from(content[seed.rows]!);
-  const query = Float32Array.from(content[seed.query]!);
+  const query = halfQuery(Float32Array.from(content[seed.query]!), halfQueries);
   const expected = Float64Array.from(content[seed.scores]!);
   const kv = formatOf(seed.format, HEAD_DIM, seed.options);
   const count = expected.length;
@@ -68,6 +69,13 @@ function seedCase(kernel: KernelEntry, seed: SeedFixture): KernelCase {
     throw new Error(
       `${pathOf(seed)}: ${rows.length} bytes and ${query.length} query values for ${count} scores`,
     );
+  }
+  if (halfQueries) {
+    // The file's scores are those of the float32 sketch: a device that rounds it is held to the rounded one's.
+    for (let row = 0; row < count; row++) {
+      const decoded = kv.decodeRotated(rows.subarray(row * kv.rowBytes, (row + 1) * kv.rowBytes));
+      expected[row] = decoded.reduce((sum, value, i) => sum + value * query[i]!, 0);
+    }
   }
   const flags = seed.options?.residual ? 1 : 0;
   const isMatrix = kernel.id.endsWith("_mul_mv");
@@ -101,7 +109,7 @@ export function seedCases(kernel: KernelEntry): PlannedCase[] {
       name: `seed ${seed.file} ${seed.rows}`,
       origin: "seed" as const,
       long: false,
-      make: () => seedCase(kernel, seed),
+      make: (halfQueries = false) => seedCase(kernel, seed, halfQueries),
     };
   });
 }

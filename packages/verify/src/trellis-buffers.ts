@@ -14,9 +14,9 @@ export function trellisCodebooks(): Int8Array {
   return codebooks;
 }
 
-/** The kernels' description of a row, four words for each unit of sixteen values. */
+/** The kernels' description of a row: four words for each unit of sixteen values, and the bytes of a row. */
 export function trellisUnits(kv: KvFormat): Uint32Array {
-  const units = new Uint32Array((kv.headDim / UNIT) * 4);
+  const units = new Uint32Array((kv.headDim / UNIT + 1) * 4);
   const steps = new Float32Array(units.buffer);
   for (const tile of kv.tiles) {
     const perTile = tile.width / UNIT;
@@ -31,5 +31,6 @@ export function trellisUnits(kv: KvFormat): Uint32Array {
       steps[at + 3] = prefixed ? Math.fround(codebook.step * Math.fround(Math.sqrt(1 / 128))) : codebook.step;
     }
   }
+  units[units.length - 4] = kv.rowBytes;
   return units;
 }

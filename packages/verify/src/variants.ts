@@ -1,7 +1,7 @@
 import type { KernelConstants, KernelEntry } from "./device.ts";
 
 /** Rows a group that the CUDA sources instantiate; the other languages specialise for any. */
-export const ROWS: readonly number[] = [1, 2, 4, 8, 32];
+export const ROWS: readonly number[] = [1, 2, 4, 8, 32, 128];
 /** Query heads a group that the CUDA sources instantiate. */
 export const HEADS: readonly number[] = [1, 2, 4, 8];
 
@@ -26,7 +26,7 @@ export function cudaSymbols(entry: KernelEntry): string[] {
   return ROWS.flatMap((rows) => HEADS.map((heads) => cudaSymbol(entry, { ...base, rows, heads })));
 }
 
-/** Threads that share a row: all 32 for one row, and never fewer than 8. */
+/** Threads that share a row: one from 32 rows on, else what fills 32 threads. */
 export function teamSize(rows: number): number {
-  return Math.max(8, 32 / rows);
+  return Math.max(1, 32 / rows);
 }

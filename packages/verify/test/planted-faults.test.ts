@@ -20,7 +20,7 @@ interface Plant {
 }
 
 const NIBBLES = { from: "levels[pair & 15]", to: "levels[(pair >> 4) & 15]" };
-const LAST_ROW = { from: "t >= n_kv) continue", to: "t >= n_kv - 1) continue" };
+const LAST_ROW = { from: "if (team_row() >= n_rows) return;", to: "if (team_row() + 1 >= n_rows) return;" };
 
 const PLANTS: readonly Plant[] = [
   {
@@ -42,8 +42,8 @@ const PLANTS: readonly Plant[] = [
   {
     fault: "no barrier before the parts are added",
     file: "kernels/metal/score.h",
-    from: "team_lane(thread_index)] = sums[h];\n    threadgroup_barrier(mem_flags::mem_threadgroup);",
-    to: "team_lane(thread_index)] = sums[h];",
+    from: "thread_index] = sums[h];\n        threadgroup_barrier(mem_flags::mem_threadgroup);",
+    to: "thread_index] = sums[h];",
     kernel: "turbo4_score",
     device: "emulated-metal",
     says: /barrier is missing|difference|NaN/,
@@ -51,8 +51,8 @@ const PLANTS: readonly Plant[] = [
   {
     fault: "no barrier within the Hadamard transform",
     file: "kernels/cuda/hadamard.cuh",
-    from: "step *= 2) {\n        __syncthreads();",
-    to: "step *= 2) {",
+    from: "low[step] = a - b;\n        }\n        __syncthreads();",
+    to: "low[step] = a - b;\n        }",
     kernel: "polar_get_rows",
     device: "emulated-cuda",
     says: /barrier is missing|difference|NaN/,
@@ -60,8 +60,8 @@ const PLANTS: readonly Plant[] = [
   {
     fault: "a barrier that only some threads reach",
     file: "kernels/metal/polar_get_rows.metal",
-    from: "hadamard_tile(tile, thread_index);",
-    to: "if (thread_index < 64) hadamard_tile(tile, thread_index);",
+    from: "hadamard_slices(tile, 1, thread_index);",
+    to: "if (thread_index < 64) hadamard_slices(tile, 1, thread_index);",
     kernel: "polar_get_rows",
     device: "emulated-metal",
     says: /divergent barrier/,
@@ -86,8 +86,8 @@ const PLANTS: readonly Plant[] = [
   {
     fault: "a row written past the end",
     file: "kernels/cuda/score.cuh",
-    from: "t >= p.n_kv) continue",
-    to: "t > p.n_kv) continue",
+    from: "    if (T::row() >= n_rows) return;",
+    to: "    if (T::row() > n_rows) return;",
     kernel: "turbo3_score",
     device: "emulated-cuda",
     says: /past the|difference/,
@@ -95,17 +95,17 @@ const PLANTS: readonly Plant[] = [
   {
     fault: "a subgroup width of 32 taken for granted",
     file: "kernels/vulkan/score.glsl",
-    from: "    const uint stride = team_size() + 1; // one over, against bank conflicts\n",
+    from: "    if (team_size() > 1) {\n",
     // Right where a team of 32 threads is one subgroup, wrong on lavapipe's 4, 8 and 16.
     to: `    if (team_size() == 32) {
         for (uint h = 0; h < HEADS; h++) {
             const float total = subgroupAdd(sums[h]);
-            if (team_lane() == 0 && first + h < group && row < n_kv)
-                scores[(kv_head * group + first + h) * n_kv + row] = total;
+            if (team_lane() == 0 && first_head + h < group)
+                scores[(kv_head * group + first_head + h) * p.n_kv + first_row] = total;
         }
         return;
     }
-    const uint stride = team_size() + 1;
+    if (team_size() > 1) {
 `,
     kernel: "turbo4_score",
     device: "vulkan",

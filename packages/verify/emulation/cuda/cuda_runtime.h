@@ -12,6 +12,7 @@
 #define __restrict__ __restrict
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 struct dim3 {
     unsigned x, y, z;

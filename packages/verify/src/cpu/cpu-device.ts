@@ -48,13 +48,15 @@ koffi.struct("eliza_kv_format", {
 const decodeType = koffi.proto("void eliza_kv_decode(uint64_t bytes, _Out_ float *row, int64_t n)");
 const rotateType = koffi.proto("void eliza_kv_rotate(const float *query, _Out_ float *prepared, int64_t n)");
 const dotType = koffi.proto(
-  "void eliza_kv_dot(int n, _Out_ float *score, size_t bs, uint64_t bytes, size_t bx, const float *prepared, size_t by, int nrc)",
+  "void eliza_kv_dot(int n, _Out_ float *score, size_t bs, uint64_t bytes, size_t bx, const void *prepared, size_t by, int nrc)",
 );
 
 type Native = (...args: readonly unknown[]) => void;
 
 /** A format's functions in the library. */
 interface Format {
+  /** Packs a float32 sketch as `dot` reads it; undefined where `dot` reads float32. */
+  readonly packQuery: Native | undefined;
   readonly decode: Native;
   readonly rotateQuery: Native;
   readonly dot: Native;
@@ -189,8 +191,13 @@ export class CpuDevice implements Device {
     const count = [0];
     const first = list(count);
     const formats = koffi.decode(first, "eliza_kv_format", Number(count[0])) as Record<string, unknown>[];
+    const packQuery = library.func(
+      "void eliza_kv_qjl1_256_pack_query(float *sketch, _Out_ uint8_t *prepared, int64_t n)",
+    );
     for (const format of formats) {
-      this.#formats.set(format.name as string, {
+      const name = format.name as string;
+      this.#formats.set(name, {
+        packQuery: name.startsWith("qjl1_256") ? (packQuery as unknown as Native) : undefined,
         decode: koffi.decode(format.decode, decodeType) as Native,
         rotateQuery: koffi.decode(format.rotate_query, rotateType) as Native,
         dot: koffi.decode(format.dot, dotType) as Native,
@@ -204,6 +211,10 @@ export class CpuDevice implements Device {
     if (format.options.residual) return "the CPU library has no residual";
     const name = libraryName(format);
     return this.#formats.has(name) ? undefined : `the CPU library has no ${name}`;
+  }
+
+  halfQueries(entry: KernelEntry): boolean {
+    return entry.id === "qjl_score" || entry.id === "qjl_mul_mv";
   }
 
   buffer(content: number | ArrayBufferView): DeviceBuffer {
@@ -235,6 +246,11 @@ function floats(bytes: Uint8Array): Float32Array {
 function prepared(native: Format, format: RowFormat, rotates: boolean, queries: Float32Array, index: number) {
   const length = rotates ? format.headDim : format.rotatedDim;
   const query = queries.subarray(index * length, (index + 1) * length);
+  if (native.packQuery) {
+    const packed = new Uint8Array(2 * query.length);
+    native.packQuery(query, packed, format.headDim);
+    return packed;
+  }
   if (!rotates) return query;
   const out = new Float32Array(format.rotatedDim);
   native.rotateQuery(query, out, format.headDim);
@@ -246,7 +262,7 @@ function addressOf(bytes: Uint8Array): bigint {
   return BigInt(koffi.address(bytes));
 }
 
-function dot(native: Format, format: RowFormat, bytes: bigint, query: Float32Array): number {
+function dot(native: Format, format: RowFormat, bytes: bigint, query: Float32Array | Uint8Array): number {
   const out = new Float32Array(1);
   native.dot(format.headDim, out, 0, bytes, 0, query, 0, 1);
   return out[0]!;

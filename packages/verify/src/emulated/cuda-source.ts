@@ -7,7 +7,8 @@ export function cudaAsCxx(include: string, symbols: readonly string[]): string {
   const works = symbols.map(
     (symbol, index) => `static void work_${index}() { emulation::call(${symbol}, arguments); }`,
   );
-  return `#include "${include}"
+  return `#include "cuda_runtime.h" // as nvcc does by itself
+#include "${include}"
 #include "scheduler.h"
 static void **arguments;
 ${works.join("\n")}

@@ -1,0 +1,3 @@
+layout(push_constant) uniform Params { Shape params; };
+
+void main() { score(params); }
