@@ -3,6 +3,10 @@ const benchmarks: Record<
   string,
   { what: string; load: () => Promise<{ run(args: string[]): Promise<void> }> }
 > = {
+  kernels: {
+    what: "GB/s of compressed rows that each score kernel reads on a GPU, against copies",
+    load: () => import("./kernels/kernels.ts"),
+  },
   overhead: {
     what: "tokens per second through the async iterator, against a C loop and node-llama-cpp",
     load: () => import("./overhead/overhead.ts"),

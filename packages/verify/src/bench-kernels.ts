@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { FormatOptions } from "@eliza-inference/codecs";
 import type { Device, DeviceBuffer, DeviceName, KernelEntry } from "./device.ts";
+import { VerifyError } from "./errors.ts";
 import { formatOf } from "./format-of.ts";
 import { kernelById } from "./kernels.ts";
 import { openDevice } from "./open-device.ts";
@@ -134,6 +135,16 @@ export async function measureKernels(
 
 /** `npm run bench -- kernels [--device cuda] [--megabytes 1,32,512] [--heads 1,8] [--json]`. */
 export async function run(args: readonly string[]): Promise<void> {
+  try {
+    await runBench(args);
+  } catch (error) {
+    if (!(error instanceof VerifyError)) throw error;
+    console.error(`${error.message}\n${error.hint}`);
+    process.exitCode = 1;
+  }
+}
+
+async function runBench(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -143,8 +154,15 @@ export async function run(args: readonly string[]): Promise<void> {
       json: { type: "boolean", default: false },
     },
   });
-  using device = openDevice(values.device as DeviceName, { label: "" });
-  if (!device.copyTime) throw new Error(`${values.device} has no copy to compare with: use cuda or vulkan`);
+  const name = values.device as DeviceName;
+  if (name !== "cuda" && name !== "vulkan") {
+    throw new VerifyError(
+      "ARGUMENT_INVALID",
+      `${name} has no copy to compare with`,
+      "use --device cuda or vulkan",
+    );
+  }
+  using device = openDevice(name, { label: "" });
   const list = (text: string): number[] => text.split(",").map(Number);
   const speeds = await measureKernels(device, list(values.megabytes), list(values.heads));
   const { model, driver } = device.description;

@@ -86,6 +86,7 @@ function kernelEvidence(backend: Backend, verdict: KernelVerdict): KernelEvidenc
 
 /** A device's file under the evidence folder: its model without versions and punctuation. */
 export function evidenceName(description: DeviceDescription): string {
+  if (description.kind === "compiled") return `${description.backend}/compiled.json`;
   const model =
     description.kind === "emulated" ? `emulated-${process.arch}` : description.model.replace(/\(.*\)/, "");
   const slug = model

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { compileOnly } from "./compile-only.ts";
 import { DEVICE_NAMES, type DeviceName } from "./device.ts";
 import { VerifyError } from "./errors.ts";
 import { writeEvidence } from "./evidence.ts";
@@ -13,11 +14,13 @@ export const VERIFY_USAGE = `eliza-inference verify: holds the KV-cache kernels 
   --kernel NAME     a kernel, or all of a format ("turbo4"); may be repeated; all by default
   --hardware        fail unless every device asked for is real hardware
   --short           leave out the cases of thousands of rows
+  --compile         only give the sources to the backends' compilers that are here; run nothing
   --evidence DIR    write what was shown to DIR/<backend>/<device>.json
   --json            print the report as JSON
 `;
 
 interface Choices extends VerifyOptions {
+  readonly compile: boolean;
   readonly hardware: boolean;
   readonly json: boolean;
   readonly evidence: string | undefined;
@@ -31,6 +34,7 @@ function choices(args: readonly string[]): Choices | undefined {
       kernel: { type: "string", multiple: true },
       hardware: { type: "boolean", default: false },
       short: { type: "boolean", default: false },
+      compile: { type: "boolean", default: false },
       evidence: { type: "string" },
       json: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -60,6 +64,7 @@ function choices(args: readonly string[]): Choices | undefined {
     ...(values.device ? { devices: values.device as DeviceName[] } : {}),
     ...(values.kernel ? { kernels: values.kernel } : {}),
     short: values.short,
+    compile: values.compile,
     hardware: values.hardware,
     json: values.json,
     evidence: values.evidence,
@@ -80,6 +85,12 @@ function notHardware(report: VerifyReport): string[] {
         ? `${device}: ${description.model} is ${description.kind}, not hardware`
         : `${device}: ${unavailable?.message}`,
     );
+}
+
+function compileReport(kernels: readonly string[] | undefined): VerifyReport {
+  const devices = compileOnly(kernelsNamed(kernels));
+  const verdicts = devices.flatMap((device) => device.kernels);
+  return { devices, passed: verdicts.length > 0 && verdicts.every(({ failures }) => failures.length === 0) };
 }
 
 /**
@@ -103,7 +114,9 @@ export async function runVerify(
     return 0;
   }
   const { evidence, json, hardware } = chosen;
-  const report = await verify({ ...chosen, onProgress: (line) => console.error(line) });
+  const report = chosen.compile
+    ? compileReport(chosen.kernels)
+    : await verify({ ...chosen, onProgress: (line) => console.error(line) });
   print(json ? reportJson(report) : reportText(report));
   if (evidence !== undefined) {
     for (const device of report.devices) {
