@@ -18,7 +18,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { hasTool } from "../src/build-cache.ts";
-import { CpuDevice } from "../src/cpu/cpu-device.ts";
+import { buildCpuLibrary } from "../src/cpu/build-library.ts";
 import { compileCubin } from "../src/cuda/cuda-device.ts";
 import { KERNELS } from "../src/kernels.ts";
 import { ROOT } from "../src/repository.ts";
@@ -72,7 +72,7 @@ function buildKernels(): void {
     if (has.glslc) compileShader(stem);
     if (has.nvcc) for (const architecture of values.cuda.split(",")) compileCubin(stem, architecture);
   }
-  if (has.cc) new CpuDevice();
+  if (has.cc) buildCpuLibrary();
   const built = join(work, "cache", "eliza-inference", "kernels");
   for (const file of readdirSync(built)) cpSync(join(built, file), join(prebuilt, file));
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { cpuSourceHash } from "./cpu/cpu-device.ts";
+import { cpuSourceHash } from "./cpu/build-library.ts";
 import type { Backend, DeviceDescription, DeviceKind } from "./device.ts";
 import { VerifyError } from "./errors.ts";
 import { kernelById } from "./kernels.ts";

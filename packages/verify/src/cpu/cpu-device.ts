@@ -1,8 +1,5 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { cpus } from "node:os";
-import { join } from "node:path";
 import koffi from "koffi";
-import { cached, compile } from "../build-cache.ts";
 import type {
   Device,
   DeviceBuffer,
@@ -14,20 +11,7 @@ import type {
 } from "../device.ts";
 import { VerifyError } from "../errors.ts";
 import { HostBuffer } from "../host-buffer.ts";
-import { ROOT, sha256 } from "../repository.ts";
-
-const FOLDER = "kernels/cpu/src";
-const INSTALL = "install a C compiler (Debian: gcc)";
-const FLAGS = [
-  "-std=c11",
-  "-O2",
-  "-shared",
-  "-fPIC",
-  "-fvisibility=hidden",
-  "-ffp-contract=off",
-  "-Wall",
-  "-Wextra",
-];
+import { buildCpuLibrary } from "./build-library.ts";
 
 koffi.struct("eliza_kv_format", {
   name: "str",
@@ -64,69 +48,6 @@ interface Format {
 
 type Library = ReturnType<typeof koffi.load>;
 
-/** From ROOT, the C sources of the CPU kernels. */
-export function cpuSources(): string[] {
-  return readdirSync(join(ROOT, FOLDER))
-    .filter((file) => file.endsWith(".c"))
-    .sort()
-    .map((file) => `${FOLDER}/${file}`);
-}
-
-/** Instruction sets that a source may use when its name says so. */
-function flagsFor(source: string): string[] {
-  if (process.arch !== "x64") return [];
-  if (source.includes("avx512")) {
-    return [
-      "-mavx512f",
-      "-mavx512bw",
-      "-mavx512vl",
-      "-mavx512dq",
-      "-mavx512vbmi",
-      "-mavx512vnni",
-      "-mfma",
-      "-mf16c",
-      "-mbmi2",
-    ];
-  }
-  return source.includes("avx2") ? ["-mavx2", "-mfma", "-mf16c", "-mbmi2"] : [];
-}
-
-/** The texts of the CPU kernels' sources, headers and tables, each with its path. */
-function sourceTexts(): string[] {
-  const headers = ["kernels/cpu/include", FOLDER, "kernels/tables"].flatMap((folder) =>
-    readdirSync(join(ROOT, folder))
-      .filter((file) => /\.(h|inc)$/.test(file))
-      .map((file) => `${folder}/${file}`),
-  );
-  return [...cpuSources(), ...headers.sort()].map(
-    (file) => `${file}\n${readFileSync(join(ROOT, file), "utf8")}`,
-  );
-}
-
-/** Hash of all that the CPU library is made from. */
-export function cpuSourceHash(): string {
-  return sha256(sourceTexts().join("\0"));
-}
-
-/** Builds the CPU kernels alone, as native/kernels.cmake does inside the engine. */
-function buildLibrary(): string {
-  return cached([...sourceTexts(), ...FLAGS, process.arch], "so", (target) => {
-    const includes = ["-I", join(ROOT, "kernels/cpu/include"), "-I", join(ROOT, "kernels/tables")];
-    const compiling = FLAGS.filter((flag) => flag !== "-shared");
-    const objects = cpuSources().map((source, i) => {
-      const object = `${target}.${i}.o`;
-      const args = [...compiling, ...flagsFor(source), ...includes, "-c", join(ROOT, source), "-o", object];
-      compile("cc", args, source, INSTALL);
-      return object;
-    });
-    try {
-      compile("cc", ["-shared", ...objects, "-lm", "-o", target], FOLDER, INSTALL);
-    } finally {
-      for (const object of objects) rmSync(object, { force: true });
-    }
-  });
-}
-
 /** The name under which the library has a format at this head size. */
 function libraryName(format: RowFormat): string {
   if (format.name === "qjl1_256" && format.options.projection === "iid") return "qjl1_256_iid";
@@ -151,7 +72,7 @@ export class CpuDevice implements Device {
    * @throws VerifyError DEVICE_UNAVAILABLE, TOOL_MISSING, KERNEL_BUILD
    */
   constructor(isa?: string, libraryPath: string | undefined = process.env.ELIZA_KV_LIBRARY) {
-    const library = CpuDevice.#open(libraryPath ?? buildLibrary());
+    const library = CpuDevice.#open(libraryPath ?? buildCpuLibrary());
     this.library = library;
     const setIsa = library.func("bool eliza_kv_set_isa(str)");
     if (isa !== undefined && !setIsa(isa)) {
