@@ -11,6 +11,10 @@ const benchmarks: Record<
     what: "tokens per second through the async iterator, against a C loop and node-llama-cpp",
     load: () => import("./overhead/overhead.ts"),
   },
+  "cache-types": {
+    what: "what each KV cache type costs a model: KL divergence, likeliest token, perplexity, bytes",
+    load: () => import("./cache-types/cache-types.ts"),
+  },
   streams: {
     what: "eight streams at once, beside file reads and a 5 ms timer",
     load: () => import("./streams/streams.ts"),

@@ -2,6 +2,12 @@
 add_executable(eliza-logits ${CMAKE_CURRENT_LIST_DIR}/logits.cpp)
 target_link_libraries(eliza-logits PRIVATE llama ggml)
 
+# What a cache type costs a model: the same source measures llama.cpp's own attention in the pristine tree.
+add_executable(eliza-quality ${CMAKE_CURRENT_LIST_DIR}/quality.cpp ${CMAKE_CURRENT_LIST_DIR}/distribution.cpp)
+target_include_directories(eliza-quality PRIVATE ${LLAMA_CPP_DIR}/src ${LLAMA_CPP_DIR}/vendor)
+target_link_libraries(eliza-quality PRIVATE llama ggml)
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/distribution.cpp PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
+
 if (NOT ELIZA_PRISTINE)
     add_executable(eliza-stream-loop ${CMAKE_CURRENT_LIST_DIR}/stream-loop.c)
     target_link_libraries(eliza-stream-loop PRIVATE elizainference)

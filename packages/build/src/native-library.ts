@@ -27,7 +27,8 @@ export interface NativeLibrary {
   tool(name: NativeTool): string;
 }
 
-const TOOLS = ["eliza-logits", "eliza-stream-loop", "eliza-native-tests"] as const;
+const PRISTINE_TOOLS = ["eliza-logits", "eliza-quality"] as const;
+const TOOLS = [...PRISTINE_TOOLS, "eliza-stream-loop", "eliza-native-tests"] as const;
 export type NativeTool = (typeof TOOLS)[number];
 
 export interface EnsureNativeOptions {
@@ -80,7 +81,7 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
       log,
     );
     options.onStage?.("compiling");
-    const targets = variant === "pristine" ? ["eliza-logits"] : ["elizainference", "eliza_kv", ...TOOLS];
+    const targets = variant === "pristine" ? [...PRISTINE_TOOLS] : ["elizainference", "eliza_kv", ...TOOLS];
     await runLogged(
       ninja,
       ["-C", build, "-j", String(availableParallelism()), ...targets],

@@ -5,5 +5,12 @@ export { Inference, type OpenOptions, type StreamOptions } from "./inference.ts"
 export * from "./models/index.ts";
 export type { CacheTypeInfo } from "./native/native-library.ts";
 export { probeNativeLibrary } from "./native/probe-library.ts";
-export type { FinishReason, InferenceReport, LayerCache, StreamReport } from "./report.ts";
+export type {
+  CacheDifference,
+  FinishReason,
+  InferenceReport,
+  LayerCache,
+  SharedLayer,
+  StreamReport,
+} from "./report.ts";
 export { type StreamChunk, TokenStream } from "./token-stream.ts";

@@ -1,13 +1,41 @@
 /** One layer's share of the cache, as it was allocated. */
 export interface LayerCache {
   layer: number;
+  kind: "full" | "sliding-window";
+  /** tokens that the layer looks back at; 0 for all */
+  window: number;
+  kvHeads: number;
   headDimK: number;
   headDimV: number;
-  kvHeads: number;
+  /** type of the keys */
   k: string;
-  v: string;
+  /** values that are coded together */
+  kTile: number;
+  /** width of the Hadamard matrix that the graph turns keys and queries with before they are coded; 0 for none */
+  kRotation: number;
   kBytesPerToken: number;
+  /** type of the values; null where the model keeps one row for both */
+  v: string | null;
+  vTile: number;
+  vRotation: number;
   vBytesPerToken: number;
+}
+
+/** A layer without a cache of its own. */
+export interface SharedLayer {
+  layer: number;
+  kind: "full" | "sliding-window";
+  /** the layer whose keys and values it looks at; null if the runtime does not say */
+  from: number | null;
+}
+
+/** Something that is not as it was asked. */
+export interface CacheDifference {
+  layer: number;
+  side: "K" | "V";
+  asked: string;
+  used: string;
+  reason: string;
 }
 
 /** What really runs: read back from the runtime, never from what was asked. */
@@ -47,6 +75,7 @@ export interface InferenceReport {
   kv: {
     typeK: string;
     typeV: string;
+    /** whether the graph turns K (V) of any layer before it is coded, as the cache says */
     graphRotationK: boolean;
     graphRotationV: boolean;
     /** K and V of one token over all layers, by the formats' layout */
@@ -62,7 +91,11 @@ export interface InferenceReport {
       bytes: number;
       layers: LayerCache[];
     }[];
-    layersSharingKv: number[];
+    layersSharingKv: SharedLayer[];
+    /** layers that keep a state of fixed size instead */
+    recurrentLayers: number[];
+    /** empty when every layer has what was asked */
+    differences: CacheDifference[];
     /** the instruction set of the cache kernels */
     kernels: string;
   };

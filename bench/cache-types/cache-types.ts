@@ -1,0 +1,166 @@
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { ensureNativeLibrary, type NativeLibrary } from "@eliza-inference/build";
+import { findKnownModel, Inference, resolveModel } from "eliza-inference";
+import { cacheOf, FLOORS, type Side, TYPES } from "./caches.ts";
+import { type Chunks, writeChunks } from "./chunks.ts";
+import { computedBytesPerToken } from "./computed-bytes.ts";
+import { type ModelShape, type ReferenceScore, runQuality } from "./quality-tool.ts";
+import { type Engine, findRow, type ModelResults, readResults, setRow, writeResults } from "./results.ts";
+import { renderModel } from "./table.ts";
+
+const USAGE = `usage: npm run bench -- cache-types [options]
+  --models NAME[=PATH],…   known models, or names of your own with their files (smollm2-135m,gemma3-270m)
+  --types TYPE,…           cache types (all)
+  --sides both,k,v         which side has the type (all three)
+  --caches K/V[@BATCH],…   these caches instead of types and sides
+  --upstream               llama.cpp without edits instead of our engine
+  --start N --length N --chunks N   tokens before the first scored one, of a piece, pieces (1024, 3072, 2)
+  --threads N              (the processor's cores)
+  --fresh                  measure again what bench/cache-types/results holds
+  --save                   keep the results there and write docs/cache-types.md
+  --json                   the results as JSON`;
+
+const DOCUMENT = fileURLToPath(new URL("../../docs/cache-types.md", import.meta.url));
+const BEGIN = "<!-- results: written by npm run bench -- cache-types --save -->";
+const END = "<!-- end of results -->";
+
+/** What each cache type costs each model, against an f16 cache and in the same run. */
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      models: { type: "string", default: "smollm2-135m,gemma3-270m" },
+      types: { type: "string", default: TYPES.join(",") },
+      sides: { type: "string", default: "both,k,v" },
+      caches: { type: "string" },
+      upstream: { type: "boolean", default: false },
+      start: { type: "string", default: "1024" },
+      length: { type: "string", default: "3072" },
+      chunks: { type: "string", default: "2" },
+      threads: { type: "string", default: String(availableParallelism()) },
+      fresh: { type: "boolean", default: false },
+      save: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return console.log(USAGE);
+  const engine: Engine = values.upstream ? "upstream" : "ours";
+  const native = await ensureNativeLibrary({ variant: values.upstream ? "pristine" : "edited" });
+  const caches = values.caches?.split(",") ?? [
+    ...FLOORS,
+    ...values.sides
+      .split(",")
+      .flatMap((side) => values.types.split(",").flatMap((type) => cacheOf(type, side as Side) ?? [])),
+  ];
+  const settings = {
+    start: Number(values.start),
+    length: Number(values.length),
+    count: Number(values.chunks),
+    threads: Number(values.threads),
+  };
+  const all: ModelResults[] = [];
+  for (const entry of values.models.split(",")) {
+    const [name = "", path] = entry.split("=", 2);
+    all.push(await measure(name, path ?? name, caches, engine, native, settings, values));
+    if (values.save) await writeDocument();
+  }
+  if (values.json) console.log(JSON.stringify({ benchmark: "cache-types", models: all }, null, 2));
+  else for (const results of all) console.log(`${renderModel(results)}\n`);
+}
+
+async function measure(
+  name: string,
+  given: string,
+  caches: readonly string[],
+  engine: Engine,
+  native: NativeLibrary,
+  settings: { start: number; length: number; count: number; threads: number },
+  { save, fresh }: { save: boolean; fresh: boolean },
+): Promise<ModelResults> {
+  const { path } = await resolveModel(given);
+  const scratch = await mkdtemp(join(tmpdir(), "eliza-cache-types-"));
+  try {
+    const chunks = await tokenize(path, join(scratch, "chunks.txt"), settings);
+    const old = fresh ? undefined : await readResults(name);
+    const same =
+      old?.chunks === chunks.hash && old.start === settings.start && old.length === settings.length;
+    let results = same ? old : undefined;
+    const wanted = caches.filter(
+      (cache) => (results && findRow(results, engine, cache))?.chunks !== chunks.count,
+    );
+    if (results && wanted.length === 0) return results;
+    let shape: ModelShape | undefined;
+    await runQuality({
+      tool: native.tool("eliza-quality"),
+      model: path,
+      chunksFile: chunks.file,
+      scratch: join(scratch, "logits"),
+      start: settings.start,
+      threads: settings.threads,
+      caches: wanted,
+      onModel: (model) => {
+        shape = model;
+      },
+      onReference: (reference) => {
+        results ??= emptyResults(name, shape!, settings, chunks, reference);
+        if (engine === "ours") results.reference = reference;
+      },
+      onScore: (score) => {
+        const computed = computedBytesPerToken(shape!, score.k, score.v);
+        setRow(results!, { engine, build: native.key, ...score, computedBytesPerToken: computed });
+        console.error(
+          `${name} ${engine} ${score.cache}: KL ${score.kl.toExponential(3)} ± ${score.klHalfWidth.toExponential(1)}, ` +
+            `${score.positions} positions, ${score.seconds.toFixed(1)} s`,
+        );
+        if (save) saving = saving.then(() => writeResults(results!));
+      },
+    });
+    await saving;
+    return results!;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+let saving: Promise<void> = Promise.resolve();
+
+async function tokenize(
+  path: string,
+  file: string,
+  settings: { start: number; length: number; count: number },
+): Promise<Chunks> {
+  await using inference = await Inference.open(path, { contextSize: 256, threads: 1 });
+  return writeChunks(inference, file, settings);
+}
+
+function emptyResults(
+  model: string,
+  shape: ModelShape,
+  { start, length, count }: { start: number; length: number; count: number },
+  chunks: Chunks,
+  reference: ReferenceScore,
+): ModelResults {
+  const title = findKnownModel(model)?.title ?? model;
+  return { model, title, shape, start, length, chunkCount: count, chunks: chunks.hash, reference, rows: [] };
+}
+
+/** Puts every saved model's table between the document's markers. */
+async function writeDocument(): Promise<void> {
+  const text = await readFile(DOCUMENT, "utf8");
+  const from = text.indexOf(BEGIN);
+  const to = text.indexOf(END);
+  if (from < 0 || to < from) throw new Error(`${DOCUMENT} lacks the line ${BEGIN} or ${END}`);
+  const tables: string[] = [];
+  for (const model of ["smollm2-135m", "gemma3-270m", "pico"]) {
+    const results = await readResults(model);
+    tables.push(results ? renderModel(results) : `### ${model}\n\nNot measured yet.`);
+  }
+  const written = `${text.slice(0, from + BEGIN.length)}\n\n${tables.join("\n\n")}\n\n${text.slice(to)}`;
+  await writeFile(`${DOCUMENT}.new`, written);
+  await rename(`${DOCUMENT}.new`, DOCUMENT);
+}

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+/** A layer that keeps keys and values. */
+export interface LayerShape {
+  headDimK: number;
+  headDimV: number;
+  kvHeads: number;
+  /** tokens that the layer looks back at; 0 for all */
+  slidingWindow: number;
+}
+
+export interface ModelShape {
+  layers: LayerShape[];
+  vocabulary: number;
+}
+
+/** What a cache cost, over all positions scored so far. */
+export interface Score {
+  /** "K/V", or "K/V@1" with the scored positions decoded one at a time */
+  cache: string;
+  k: string;
+  v: string;
+  batch: number;
+  /** the engine's types, which name their tile */
+  typeK: string;
+  typeV: string;
+  chunks: number;
+  positions: number;
+  /** mean KL divergence from the reference, nats a token */
+  kl: number;
+  /** half of its 95 % interval */
+  klHalfWidth: number;
+  /** share of positions whose likeliest token is the reference's */
+  top1: number;
+  perplexityRatio: number;
+  /** measured: the cache's memory over its cells */
+  bytesPerToken: number;
+  /** decoding, all chunks */
+  seconds: number;
+}
+
+export interface ReferenceScore {
+  reference: string;
+  chunks: number;
+  positions: number;
+  perplexity: number;
+  bytesPerToken: number;
+  seconds: number;
+}
+
+export interface QualityRun {
+  tool: string;
+  model: string;
+  chunksFile: string;
+  scratch: string;
+  start: number;
+  threads: number;
+  caches: readonly string[];
+  environment?: Record<string, string>;
+  onModel?: (shape: ModelShape) => void;
+  onReference?: (score: ReferenceScore) => void;
+  /** after each chunk, with the running result */
+  onScore: (score: Score) => void;
+}
+
+/** Runs eliza-quality and hands its results on as they come. Rejects with its message when it fails. */
+export async function runQuality(run: QualityRun): Promise<void> {
+  const settings = [`start=${run.start}`, `threads=${run.threads}`, `scratch=${run.scratch}`];
+  const child = spawn(run.tool, [run.model, run.chunksFile, ...settings, ...run.caches], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...run.environment },
+  });
+  let complaint = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString("utf8")).slice(-4000);
+  });
+  const ended = new Promise<number | string>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const message = JSON.parse(line) as { model: ModelShape } | ReferenceScore | Score;
+    if ("model" in message) run.onModel?.(message.model);
+    else if ("reference" in message) run.onReference?.(message);
+    else run.onScore(message);
+  }
+  const status = await ended;
+  if (status !== 0) throw new Error(`${run.tool} ended with ${status}: ${complaint.trim()}`);
+}

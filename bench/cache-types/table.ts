@@ -1,0 +1,100 @@
+import { cacheOf, FLOORS, type Side, TYPES } from "./caches.ts";
+import { FLOAT32_KL } from "./float32-figures.ts";
+import { findRow, type ModelResults, type Row } from "./results.ts";
+
+const SIDES: readonly { side: Side; title: string }[] = [
+  { side: "both", title: "K and V" },
+  { side: "k", title: "K alone, V f16" },
+  { side: "v", title: "V alone, K f16" },
+];
+
+/** One model's results as Markdown: our engine by side, what is missing, and llama.cpp's own attention. */
+export function renderModel(results: ModelResults): string {
+  const { reference } = results;
+  const shape = describeShape(results);
+  const lines = [
+    `### ${results.title}`,
+    "",
+    `${shape}. ${reference.positions.toLocaleString("en")} positions scored, ${results.chunkCount} pieces of ` +
+      `${results.length.toLocaleString("en")} tokens from position ${results.start.toLocaleString("en")} on. ` +
+      `The f16 cache: perplexity ${reference.perplexity.toFixed(2)}, ${reference.bytesPerToken.toLocaleString("en")} bytes a token.`,
+    "",
+    "| K / V | bytes a token | of f16 | KL divergence | × q4_0 | float32 | same top token | perplexity ratio |",
+    "|---|---|---|---|---|---|---|---|",
+  ];
+  const missing: string[] = [];
+  const floor = (cache: string): string =>
+    cache.includes("@") ? `${cache.split("@")[0]}, batches of 256` : cache;
+  for (const cache of FLOORS) {
+    const row = findRow(results, "ours", cache);
+    if (row) lines.push(renderRow(results, row, `*floor: ${floor(cache)}*`));
+    else missing.push(cache);
+  }
+  for (const { side, title } of SIDES) {
+    lines.push(`| **${title}** | | | | | | | |`);
+    for (const type of TYPES) {
+      const cache = cacheOf(type, side);
+      if (!cache) continue;
+      const row = findRow(results, "ours", cache);
+      if (row) lines.push(renderRow(results, row, cache));
+      else missing.push(cache);
+    }
+  }
+  if (missing.length > 0) lines.push("", `Not measured yet: ${missing.join(", ")}.`);
+  const upstream = results.rows.filter((row) => row.engine === "upstream");
+  if (upstream.length > 0) {
+    lines.push(
+      "",
+      "llama.cpp without our edits, the same text and reference:",
+      "",
+      "| K / V | KL divergence | same top token | ours |",
+      "|---|---|---|---|",
+      ...upstream.map((row) => {
+        const ours = findRow(results, "ours", row.cache);
+        return `| ${row.cache} | ${interval(row)} | ${percent(row.top1)} | ${ours ? interval(ours) : "–"} |`;
+      }),
+    );
+  }
+  return lines.join("\n");
+}
+
+function renderRow(results: ModelResults, row: Row, label: string): string {
+  const base = findRow(results, "ours", "q4_0/q4_0");
+  const computed = FLOAT32_KL[results.model]?.[row.cache];
+  const bytes =
+    row.bytesPerToken === row.computedBytesPerToken
+      ? row.bytesPerToken.toLocaleString("en")
+      : `${row.bytesPerToken} measured, ${row.computedBytesPerToken} computed`;
+  return `| ${[
+    label,
+    bytes,
+    percent(row.bytesPerToken / results.reference.bytesPerToken, 0),
+    interval(row) + (row.chunks < results.chunkCount ? ` (${row.positions} positions)` : ""),
+    base ? significant(row.kl / base.kl, 2) : "–",
+    computed === undefined ? "" : String(computed),
+    percent(row.top1),
+    row.perplexityRatio.toFixed(4),
+  ].join(" | ")} |`;
+}
+
+function describeShape({ shape }: ModelResults): string {
+  const heads = new Set(
+    shape.layers.map(
+      (layer) => `${layer.kvHeads} KV head${layer.kvHeads > 1 ? "s" : ""} of ${layer.headDimK}`,
+    ),
+  );
+  const sliding = shape.layers.filter((layer) => layer.slidingWindow > 0);
+  const window = sliding[0] ? `, ${sliding.length} of them with a window of ${sliding[0].slidingWindow}` : "";
+  return `${shape.layers.length} layers with ${[...heads].join(" or ")}${window}`;
+}
+
+const significant = (value: number, digits: number): string => {
+  if (!Number.isFinite(value)) return String(value);
+  return value >= 10 ** digits ? value.toFixed(0) : Number(value.toPrecision(digits)).toString();
+};
+const percent = (share: number, digits = 1): string => `${(share * 100).toFixed(digits)} %`;
+
+function interval({ kl, klHalfWidth }: Row): string {
+  const digits = Math.max(0, 1 - Math.floor(Math.log10(Math.abs(klHalfWidth) || 1e-9)));
+  return `${kl.toFixed(Math.min(digits, 7))} ± ${klHalfWidth.toFixed(Math.min(digits, 7))}`;
+}

@@ -1,0 +1,289 @@
+// eliza-quality MODEL CHUNKS_FILE key=value... K/V[@BATCH]...: what a KV cache of these types costs the model.
+//
+// CHUNKS_FILE holds a text a line, as decimal token ids. Of each line all tokens but the last are decoded, once with
+// the reference cache and once with each cache asked for, and positions from `start` on are scored: the KL divergence
+// of the whole distribution from the reference's, whether the likeliest token is the same, and the probability of the
+// token that follows. @BATCH decodes the scored positions BATCH tokens at a time (1 is how a reply is generated);
+// otherwise, and before `start`, `ubatch` at a time.
+//
+// Keys: start, ubatch, threads; scratch, a file for the reference's logits of one chunk (float32, removed at the end);
+// reference, a cache as K/V.
+//
+// Output is a JSON object a line: first the model, then each cache's running result after each chunk.
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "distribution.h"
+#include "ggml.h"
+#include "llama-kv-cache-iswa.h"
+#include "llama-kv-cache.h"
+#include "llama-model.h"
+#include "llama.h"
+
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// Neighbouring positions are alike, so the interval is taken over means of blocks of this many.
+constexpr size_t BLOCK = 64;
+
+[[noreturn]] void fail(const std::string &message) {
+    std::fprintf(stderr, "eliza-quality: %s\n", message.c_str());
+    std::exit(1);
+}
+
+struct Cache {
+    std::string name; // as it was asked for
+    std::string k, v;
+    int32_t batch = 0; // 0: ubatch
+};
+
+Cache parse_cache(const std::string &name) {
+    Cache cache{name, {}, {}, 0};
+    const size_t slash = name.find('/');
+    const size_t at = name.find('@');
+    if (slash == std::string::npos) fail("not K/V: " + name);
+    cache.k = name.substr(0, slash);
+    cache.v = name.substr(slash + 1, at == std::string::npos ? at : at - slash - 1);
+    if (at != std::string::npos) cache.batch = std::stoi(name.substr(at + 1));
+    return cache;
+}
+
+bool is_tile_of(const std::string &type, const std::string &name) {
+    if (type == name) return true;
+    if (type.rfind(name + "_", 0) != 0) return false;
+    return type.find_first_not_of("0123456789", name.size() + 1) == std::string::npos;
+}
+
+// The type of that name; of several, which differ by the tile behind the name, the widest that divides the heads.
+ggml_type find_type(const std::string &name, uint32_t head_dim) {
+    int found = -1;
+    for (int type = 0; type < GGML_TYPE_COUNT; ++type) {
+        const int64_t tile = ggml_blck_size(static_cast<ggml_type>(type));
+        if (tile <= 0 || head_dim % tile != 0 || !is_tile_of(ggml_type_name(static_cast<ggml_type>(type)), name)) continue;
+        if (found < 0 || tile > ggml_blck_size(static_cast<ggml_type>(found))) found = type;
+    }
+    if (found < 0) fail("no type " + name + " for head_dim " + std::to_string(head_dim));
+    return static_cast<ggml_type>(found);
+}
+
+// Bytes in memory for each token that a layer holds, summed over layers.
+double measured_bytes_per_token(llama_context *context) {
+    const auto of = [](const llama_kv_cache *cache) {
+        uint64_t bytes = 0;
+        for (const auto &[type, size] : cache->memory_breakdown()) bytes += size;
+        return static_cast<double>(bytes) / cache->get_size();
+    };
+    const llama_memory_t memory = llama_get_memory(context);
+    if (const auto *split = dynamic_cast<const llama_kv_cache_iswa *>(memory)) {
+        return of(split->get_base()) + of(split->get_swa());
+    }
+    const auto *plain = dynamic_cast<const llama_kv_cache *>(memory);
+    if (plain == nullptr) fail("this model keeps more than keys and values");
+    return of(plain);
+}
+
+struct Scores {
+    std::vector<double> kl;  // a position
+    double agreeing = 0;     // positions whose likeliest token is the reference's
+    double nll_excess = 0;   // sum of log p_reference(next) - log p(next)
+    double bytes = 0;        // a token
+    double seconds = 0;      // decoding
+    std::string type_k, type_v;
+
+    json summary(const Cache &cache, size_t chunks) const {
+        double mean = 0;
+        for (const double value : kl) mean += value / static_cast<double>(kl.size());
+        std::vector<double> blocks;
+        for (size_t i = 0; i + BLOCK <= kl.size(); i += BLOCK) {
+            double sum = 0;
+            for (size_t j = i; j < i + BLOCK; ++j) sum += kl[j];
+            blocks.push_back(sum / BLOCK);
+        }
+        double variance = 0;
+        for (const double block : blocks) variance += (block - mean) * (block - mean);
+        const auto n = static_cast<double>(blocks.size());
+        const double half_width = n > 1 ? 1.96 * std::sqrt(variance / (n - 1) / n) : 0;
+        const auto positions = static_cast<double>(kl.size());
+        return {{"cache", cache.name},      {"k", cache.k},
+                {"v", cache.v},             {"batch", cache.batch},
+                {"typeK", type_k},          {"typeV", type_v},
+                {"chunks", chunks},         {"positions", kl.size()},
+                {"kl", mean},               {"klHalfWidth", half_width},
+                {"top1", agreeing / positions}, {"perplexityRatio", std::exp(nll_excess / positions)},
+                {"bytesPerToken", bytes},   {"seconds", seconds}};
+    }
+};
+
+struct Options {
+    int32_t start, ubatch, threads;
+};
+
+struct ContextDeleter {
+    void operator()(llama_context *context) const { llama_free(context); }
+};
+using ContextPtr = std::unique_ptr<llama_context, ContextDeleter>;
+
+ContextPtr make_context(llama_model *model, const Cache &cache, size_t tokens, const Options &options) {
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = static_cast<uint32_t>(tokens + 255) / 256 * 256;
+    params.n_batch = params.n_ubatch = static_cast<uint32_t>(options.ubatch);
+    params.n_outputs_max = params.n_outputs_max_per_seq = params.n_batch;
+    params.n_threads = params.n_threads_batch = options.threads;
+    params.type_k = find_type(cache.k, model->hparams.n_embd_head_k());
+    params.type_v = find_type(cache.v, model->hparams.n_embd_head_v());
+    params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    params.swa_full = false;
+    ContextPtr context(llama_init_from_model(model, params));
+    if (!context) fail("no context for " + cache.name);
+    return context;
+}
+
+// Decodes all tokens but the last and calls `each(position, logits)` from `start` on. Returns the seconds of decoding.
+template <typename Each>
+double decode(llama_context *context, const std::vector<llama_token> &tokens, int32_t scored_batch,
+              const Options &options, Each each) {
+    llama_batch batch = llama_batch_init(options.ubatch, 0, 1);
+    double seconds = 0;
+    const auto count = static_cast<int32_t>(tokens.size()) - 1;
+    for (int32_t position = 0; position < count;) {
+        const bool scored = position >= options.start;
+        batch.n_tokens = std::min(scored && scored_batch > 0 ? scored_batch : options.ubatch,
+                                  (scored ? count : std::min(count, options.start)) - position);
+        for (int32_t i = 0; i < batch.n_tokens; ++i) {
+            batch.token[i] = tokens[static_cast<size_t>(position + i)];
+            batch.pos[i] = position + i;
+            batch.n_seq_id[i] = 1;
+            batch.seq_id[i][0] = 0;
+            batch.logits[i] = scored;
+        }
+        const auto from = Clock::now();
+        if (llama_decode(context, batch) != 0) fail("decode failed");
+        llama_synchronize(context);
+        seconds += std::chrono::duration<double>(Clock::now() - from).count();
+        for (int32_t i = 0; scored && i < batch.n_tokens; ++i) each(position + i, llama_get_logits_ith(context, i));
+        position += batch.n_tokens;
+    }
+    llama_batch_free(batch);
+    return seconds;
+}
+
+std::vector<std::vector<llama_token>> read_chunks(const char *path, int32_t start) {
+    std::vector<std::vector<llama_token>> chunks;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line);
+        std::vector<llama_token> tokens;
+        for (llama_token token; words >> token;) tokens.push_back(token);
+        if (tokens.empty()) continue;
+        if (static_cast<int32_t>(tokens.size()) < start + 2) fail("a chunk has no position to score");
+        chunks.push_back(std::move(tokens));
+    }
+    if (chunks.empty()) fail("no tokens");
+    return chunks;
+}
+
+void print(const json &object) {
+    std::printf("%s\n", object.dump().c_str());
+    std::fflush(stdout);
+}
+
+json describe(const llama_model *model) {
+    const llama_hparams &hparams = model->hparams;
+    json layers = json::array();
+    for (uint32_t layer = 0; layer < hparams.n_layer(); ++layer) {
+        if (!hparams.has_kv(layer)) continue;
+        layers.push_back({{"headDimK", hparams.n_embd_head_k(layer)},
+                          {"headDimV", hparams.n_embd_head_v(layer)},
+                          {"kvHeads", hparams.n_head_kv(layer)},
+                          {"slidingWindow", hparams.is_swa(layer) ? hparams.n_swa : 0}});
+    }
+    return {{"layers", layers}, {"vocabulary", llama_vocab_n_tokens(llama_model_get_vocab(model))}};
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    if (argc < 4) fail("usage: eliza-quality MODEL CHUNKS_FILE [key=value...] K/V[@BATCH]...");
+    std::map<std::string, std::string> values{
+        {"start", "1024"}, {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"}, {"reference", "f16/f16"}};
+    std::vector<Cache> caches;
+    for (int i = 3; i < argc; ++i) {
+        const std::string argument = argv[i];
+        const size_t equals = argument.find('=');
+        if (equals == std::string::npos) {
+            caches.push_back(parse_cache(argument));
+        } else if (values.count(argument.substr(0, equals)) != 0) {
+            values[argument.substr(0, equals)] = argument.substr(equals + 1);
+        } else {
+            fail("unknown key in " + argument);
+        }
+    }
+    const Options options{std::stoi(values["start"]), std::stoi(values["ubatch"]), std::stoi(values["threads"])};
+    const Cache reference = parse_cache(values["reference"]);
+    const auto chunks = read_chunks(argv[2], options.start);
+
+    llama_log_set([](ggml_log_level level, const char *text, void *) {
+        if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
+    }, nullptr);
+    llama_backend_init();
+    llama_model_params model_params = llama_model_default_params();
+    model_params.n_gpu_layers = 0;
+    llama_model *model = llama_model_load_from_file(argv[1], model_params);
+    if (model == nullptr) fail("cannot load the model");
+    print({{"model", describe(model)}});
+
+    const auto vocabulary = static_cast<size_t>(llama_vocab_n_tokens(llama_model_get_vocab(model)));
+    std::vector<Scores> scores(caches.size());
+    Scores reference_scores;
+    for (size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+        const std::vector<llama_token> &tokens = chunks[chunk];
+        const auto next_of = [&](int32_t position) { return static_cast<size_t>(tokens[static_cast<size_t>(position) + 1]); };
+        const LogitsFile truth(values["scratch"], vocabulary, tokens.size() - 1 - static_cast<size_t>(options.start));
+        {
+            const ContextPtr context = make_context(model, reference, tokens.size(), options);
+            reference_scores.bytes = measured_bytes_per_token(context.get());
+            reference_scores.seconds += decode(context.get(), tokens, reference.batch, options, [&](int32_t position, const float *logits) {
+                std::memcpy(truth.row(static_cast<size_t>(position - options.start)), logits, vocabulary * sizeof(float));
+                reference_scores.nll_excess += negative_log_probability(logits, vocabulary, next_of(position));
+                reference_scores.kl.push_back(0);
+            });
+            print({{"reference", reference.name},
+                   {"chunks", chunk + 1},
+                   {"positions", reference_scores.kl.size()},
+                   {"perplexity", std::exp(reference_scores.nll_excess / static_cast<double>(reference_scores.kl.size()))},
+                   {"bytesPerToken", reference_scores.bytes},
+                   {"seconds", reference_scores.seconds}});
+        }
+        for (size_t i = 0; i < caches.size(); ++i) {
+            const ContextPtr context = make_context(model, caches[i], tokens.size(), options);
+            Scores &score = scores[i];
+            score.bytes = measured_bytes_per_token(context.get());
+            score.type_k = ggml_type_name(find_type(caches[i].k, model->hparams.n_embd_head_k()));
+            score.type_v = ggml_type_name(find_type(caches[i].v, model->hparams.n_embd_head_v()));
+            score.seconds += decode(context.get(), tokens, caches[i].batch, options, [&](int32_t position, const float *logits) {
+                const Comparison comparison = compare_distributions(
+                    truth.row(static_cast<size_t>(position - options.start)), logits, vocabulary, next_of(position));
+                score.kl.push_back(comparison.kl);
+                score.agreeing += comparison.same_top ? 1 : 0;
+                score.nll_excess += comparison.nll_excess;
+            });
+            print(score.summary(caches[i], chunk + 1));
+        }
+    }
+    llama_model_free(model);
+    return 0;
+}
