@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { ensureNativeLibrary, type NativeLibrary } from "@eliza-inference/build";
 import { findKnownModel, Inference, resolveModel } from "eliza-inference";
-import { cacheOf, FLOORS, type Side, TYPES } from "./caches.ts";
+import { cacheOf, FLOOR, type Side, TYPES } from "./caches.ts";
 import { type Chunks, writeChunks } from "./chunks.ts";
 import { computedBytesPerToken } from "./computed-bytes.ts";
 import { type ModelShape, type ReferenceScore, runQuality } from "./quality-tool.ts";
@@ -18,6 +18,7 @@ const USAGE = `usage: npm run bench -- cache-types [options]
   --sides both,k,v         which side has the type (all three)
   --caches K/V[@BATCH],…   these caches instead of types and sides
   --upstream               llama.cpp without edits instead of our engine
+  --quantized-weights      the weights as the file has them; otherwise the same weights held in float32
   --start N --length N --chunks N   tokens before the first scored one, of a piece, pieces (1024, 3072, 2)
   --threads N              (the processor's cores)
   --fresh                  measure again what bench/cache-types/results holds
@@ -38,6 +39,7 @@ export async function run(args: string[]): Promise<void> {
       sides: { type: "string", default: "both,k,v" },
       caches: { type: "string" },
       upstream: { type: "boolean", default: false },
+      "quantized-weights": { type: "boolean", default: false },
       start: { type: "string", default: "1024" },
       length: { type: "string", default: "3072" },
       chunks: { type: "string", default: "2" },
@@ -49,10 +51,11 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   if (values.help) return console.log(USAGE);
-  const engine: Engine = values.upstream ? "upstream" : "ours";
+  const engine =
+    `${values.upstream ? "upstream" : "ours"}${values["quantized-weights"] ? ", quantized weights" : ""}` as Engine;
   const native = await ensureNativeLibrary({ variant: values.upstream ? "pristine" : "edited" });
   const caches = values.caches?.split(",") ?? [
-    ...FLOORS,
+    FLOOR,
     ...values.sides
       .split(",")
       .flatMap((side) => values.types.split(",").flatMap((type) => cacheOf(type, side as Side) ?? [])),
@@ -100,6 +103,7 @@ async function measure(
       model: path,
       chunksFile: chunks.file,
       scratch: join(scratch, "logits"),
+      ...(engine.endsWith("weights") ? {} : { float32: join(scratch, "float32.gguf") }),
       start: settings.start,
       threads: settings.threads,
       caches: wanted,

@@ -2,8 +2,11 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { ModelShape, ReferenceScore, Score } from "./quality-tool.ts";
 
-/** Whose attention computed: the edited engine's, or llama.cpp's without edits. */
-export type Engine = "ours" | "upstream";
+/**
+ * What computed: the edited engine or llama.cpp without edits; with the model's weights held in float32 or, where it
+ * says so, as the file has them.
+ */
+export type Engine = `${"ours" | "upstream"}${"" | ", quantized weights"}`;
 
 export interface Row extends Score {
   engine: Engine;

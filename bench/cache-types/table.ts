@@ -1,11 +1,20 @@
-import { cacheOf, FLOORS, type Side, TYPES } from "./caches.ts";
+import { cacheOf, FLOOR, type Side, TYPES } from "./caches.ts";
 import { FLOAT32_KL } from "./float32-figures.ts";
-import { findRow, type ModelResults, type Row } from "./results.ts";
+import { type Engine, findRow, type ModelResults, type Row } from "./results.ts";
 
 const SIDES: readonly { side: Side; title: string }[] = [
   { side: "both", title: "K and V" },
   { side: "k", title: "K alone, V f16" },
   { side: "v", title: "V alone, K f16" },
+];
+
+const OTHERS: readonly { engine: Engine; title: string }[] = [
+  { engine: "ours, quantized weights", title: "The weights as the file has them:" },
+  { engine: "upstream", title: "llama.cpp without our edits, weights in float32:" },
+  {
+    engine: "upstream, quantized weights",
+    title: "llama.cpp without our edits, the weights as the file has them:",
+  },
 ];
 
 /** One model's results as Markdown: our engine by side, what is missing, and llama.cpp's own attention. */
@@ -23,13 +32,9 @@ export function renderModel(results: ModelResults): string {
     "|---|---|---|---|---|---|---|---|",
   ];
   const missing: string[] = [];
-  const floor = (cache: string): string =>
-    cache.includes("@") ? `${cache.split("@")[0]}, batches of 256` : cache;
-  for (const cache of FLOORS) {
-    const row = findRow(results, "ours", cache);
-    if (row) lines.push(renderRow(results, row, `*floor: ${floor(cache)}*`));
-    else missing.push(cache);
-  }
+  const floor = findRow(results, "ours", FLOOR);
+  if (floor) lines.push(renderRow(results, floor, "*floor: f16 / f16, row by row*"));
+  else missing.push(FLOOR);
   for (const { side, title } of SIDES) {
     lines.push(`| **${title}** | | | | | | | |`);
     for (const type of TYPES) {
@@ -41,19 +46,22 @@ export function renderModel(results: ModelResults): string {
     }
   }
   if (missing.length > 0) lines.push("", `Not measured yet: ${missing.join(", ")}.`);
-  const upstream = results.rows.filter((row) => row.engine === "upstream");
-  if (upstream.length > 0) {
+  for (const { engine, title } of OTHERS) {
+    const rows = results.rows.filter((row) => row.engine === engine);
+    if (rows.length === 0) continue;
     lines.push(
       "",
-      "llama.cpp without our edits, the same text and reference:",
+      title,
       "",
-      "| K / V | KL divergence | same top token | ours |",
+      "| K / V | KL divergence | same top token | ours, weights in float32 |",
       "|---|---|---|---|",
-      ...upstream.map((row) => {
-        const ours = findRow(results, "ours", row.cache);
-        return `| ${row.cache} | ${interval(row)} | ${percent(row.top1)} | ${ours ? interval(ours) : "–"} |`;
-      }),
     );
+    for (const row of rows) {
+      const ours = findRow(results, "ours", row.cache);
+      lines.push(
+        `| ${row.cache} | ${interval(row)} | ${percent(row.top1)} | ${ours ? interval(ours) : "–"} |`,
+      );
+    }
   }
   return lines.join("\n");
 }

@@ -7,7 +7,9 @@
 // otherwise, and before `start`, `ubatch` at a time.
 //
 // Keys: start, ubatch, threads; scratch, a file for the reference's logits of one chunk (float32, removed at the end);
-// reference, a cache as K/V.
+// reference, a cache as K/V; float32, a file to write the model to with the same weights held in float32, and to read
+// it from: products with quantized weights round activations to 8 bits, which turns any difference, however small, into
+// one of the size of that rounding.
 //
 // Output is a JSON object a line: first the model, then each cache's running result after each chunk.
 #include <array>
@@ -196,6 +198,13 @@ std::vector<std::vector<llama_token>> read_chunks(const char *path, int32_t star
     return chunks;
 }
 
+void write_float32(const char *from, const std::string &to) {
+    llama_model_quantize_params params = llama_model_quantize_default_params();
+    params.ftype = LLAMA_FTYPE_ALL_F32;
+    params.allow_requantize = true;
+    if (llama_model_quantize(from, to.c_str(), &params) != 0) fail("cannot write " + to);
+}
+
 void print(const json &object) {
     std::printf("%s\n", object.dump().c_str());
     std::fflush(stdout);
@@ -219,7 +228,8 @@ json describe(const llama_model *model) {
 int main(int argc, char **argv) {
     if (argc < 4) fail("usage: eliza-quality MODEL CHUNKS_FILE [key=value...] K/V[@BATCH]...");
     std::map<std::string, std::string> values{
-        {"start", "1024"}, {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"}, {"reference", "f16/f16"}};
+        {"start", "1024"}, {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"}, {"reference", "f16/f16"},
+        {"float32", ""}};
     std::vector<Cache> caches;
     for (int i = 3; i < argc; ++i) {
         const std::string argument = argv[i];
@@ -242,7 +252,9 @@ int main(int argc, char **argv) {
     llama_backend_init();
     llama_model_params model_params = llama_model_default_params();
     model_params.n_gpu_layers = 0;
-    llama_model *model = llama_model_load_from_file(argv[1], model_params);
+    const std::string &float32 = values["float32"];
+    if (!float32.empty()) write_float32(argv[1], float32);
+    llama_model *model = llama_model_load_from_file(float32.empty() ? argv[1] : float32.c_str(), model_params);
     if (model == nullptr) fail("cannot load the model");
     print({{"model", describe(model)}});
 

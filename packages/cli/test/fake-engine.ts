@@ -91,6 +91,8 @@ function reportOf(path: string, chatTemplate: string, typeK: string): StreamRepo
       bytesTotal: 98_760,
       caches: [],
       layersSharingKv: [],
+      recurrentLayers: [],
+      differences: [],
       kernels: "none",
     },
     timing: {
