@@ -6,7 +6,8 @@
 // token that follows. @BATCH decodes the scored positions BATCH tokens at a time (1 is how a reply is generated);
 // otherwise, and before `start`, `ubatch` at a time.
 //
-// Keys: start, ubatch, threads; scratch, a file for the reference's logits of one chunk (float32, removed at the end);
+// Keys: start, ubatch, threads; shifts, how often everything in the cache moves to later positions, a token being decoded
+// after each time, once `start` is reached; scratch, a file for the reference's logits of one chunk (float32, removed at the end);
 // reference, a cache as K/V; float32, a file to write the model to with the same weights held in float32, and to read
 // it from: products with quantized weights round activations to 8 bits, which turns any difference, however small, into
 // one of the size of that rounding.
@@ -42,6 +43,9 @@ using Clock = std::chrono::steady_clock;
 // Neighbouring positions are alike, so the interval is taken over means of blocks of this many.
 constexpr size_t BLOCK = 64;
 
+// Positions that a shift moves the cache by.
+constexpr int32_t SHIFT = 16;
+
 [[noreturn]] void fail(const std::string &message) {
     std::fprintf(stderr, "eliza-quality: %s\n", message.c_str());
     std::exit(1);
@@ -71,14 +75,15 @@ bool is_tile_of(const std::string &type, const std::string &name) {
 }
 
 // The type of that name; of several, which differ by the tile behind the name, the widest that divides the heads.
+// GGML_TYPE_COUNT if none does.
 ggml_type find_type(const std::string &name, uint32_t head_dim) {
-    int found = -1;
+    int found = GGML_TYPE_COUNT;
     for (int type = 0; type < GGML_TYPE_COUNT; ++type) {
         const int64_t tile = ggml_blck_size(static_cast<ggml_type>(type));
-        if (tile <= 0 || head_dim % tile != 0 || !is_tile_of(ggml_type_name(static_cast<ggml_type>(type)), name)) continue;
-        if (found < 0 || tile > ggml_blck_size(static_cast<ggml_type>(found))) found = type;
+        if (tile <= 0 || head_dim % tile != 0 || !is_tile_of(ggml_type_name(static_cast<ggml_type>(type)), name))
+            continue;
+        if (found == GGML_TYPE_COUNT || tile > ggml_blck_size(static_cast<ggml_type>(found))) found = type;
     }
-    if (found < 0) fail("no type " + name + " for head_dim " + std::to_string(head_dim));
     return static_cast<ggml_type>(found);
 }
 
@@ -99,11 +104,11 @@ double measured_bytes_per_token(llama_context *context) {
 }
 
 struct Scores {
-    std::vector<double> kl;  // a position
-    double agreeing = 0;     // positions whose likeliest token is the reference's
-    double nll_excess = 0;   // sum of log p_reference(next) - log p(next)
-    double bytes = 0;        // a token
-    double seconds = 0;      // decoding
+    std::vector<double> kl; // a position
+    double agreeing = 0;    // positions whose likeliest token is the reference's
+    double nll_excess = 0;  // sum of log p_reference(next) - log p(next)
+    double bytes = 0;       // a token
+    double seconds = 0;     // decoding
     std::string type_k, type_v;
 
     json summary(const Cache &cache, size_t chunks) const {
@@ -120,18 +125,25 @@ struct Scores {
         const auto n = static_cast<double>(blocks.size());
         const double half_width = n > 1 ? 1.96 * std::sqrt(variance / (n - 1) / n) : 0;
         const auto positions = static_cast<double>(kl.size());
-        return {{"cache", cache.name},      {"k", cache.k},
-                {"v", cache.v},             {"batch", cache.batch},
-                {"typeK", type_k},          {"typeV", type_v},
-                {"chunks", chunks},         {"positions", kl.size()},
-                {"kl", mean},               {"klHalfWidth", half_width},
-                {"top1", agreeing / positions}, {"perplexityRatio", std::exp(nll_excess / positions)},
-                {"bytesPerToken", bytes},   {"seconds", seconds}};
+        return {{"cache", cache.name},
+                {"k", cache.k},
+                {"v", cache.v},
+                {"batch", cache.batch},
+                {"typeK", type_k},
+                {"typeV", type_v},
+                {"chunks", chunks},
+                {"positions", kl.size()},
+                {"kl", mean},
+                {"klHalfWidth", half_width},
+                {"top1", agreeing / positions},
+                {"perplexityRatio", std::exp(nll_excess / positions)},
+                {"bytesPerToken", bytes},
+                {"seconds", seconds}};
     }
 };
 
 struct Options {
-    int32_t start, ubatch, threads;
+    int32_t start, ubatch, threads, shifts;
 };
 
 struct ContextDeleter {
@@ -141,33 +153,39 @@ using ContextPtr = std::unique_ptr<llama_context, ContextDeleter>;
 
 ContextPtr make_context(llama_model *model, const Cache &cache, size_t tokens, const Options &options) {
     llama_context_params params = llama_context_default_params();
-    params.n_ctx = static_cast<uint32_t>(tokens + 255) / 256 * 256;
+    params.n_ctx = (static_cast<uint32_t>(tokens) + 255) / 256 * 256;
     params.n_batch = params.n_ubatch = static_cast<uint32_t>(options.ubatch);
     params.n_outputs_max = params.n_outputs_max_per_seq = params.n_batch;
     params.n_threads = params.n_threads_batch = options.threads;
     params.type_k = find_type(cache.k, model->hparams.n_embd_head_k());
     params.type_v = find_type(cache.v, model->hparams.n_embd_head_v());
+    if (params.type_k == GGML_TYPE_COUNT || params.type_v == GGML_TYPE_COUNT) return nullptr;
     params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
     params.swa_full = false;
     ContextPtr context(llama_init_from_model(model, params));
-    if (!context) fail("no context for " + cache.name);
     return context;
 }
 
 // Decodes all tokens but the last and calls `each(position, logits)` from `start` on. Returns the seconds of decoding.
 template <typename Each>
-double decode(llama_context *context, const std::vector<llama_token> &tokens, int32_t scored_batch,
+double decode(llama_context *context, const std::vector<llama_token> &tokens, int32_t scored_batch, int32_t shifts,
               const Options &options, Each each) {
     llama_batch batch = llama_batch_init(options.ubatch, 0, 1);
     double seconds = 0;
+    int32_t shifted = 0;
     const auto count = static_cast<int32_t>(tokens.size()) - 1;
     for (int32_t position = 0; position < count;) {
         const bool scored = position >= options.start;
         batch.n_tokens = std::min(scored && scored_batch > 0 ? scored_batch : options.ubatch,
                                   (scored ? count : std::min(count, options.start)) - position);
+        if (scored && shifted < shifts * SHIFT) {
+            llama_memory_seq_add(llama_get_memory(context), 0, 0, -1, SHIFT);
+            shifted += SHIFT;
+            batch.n_tokens = 1;
+        }
         for (int32_t i = 0; i < batch.n_tokens; ++i) {
             batch.token[i] = tokens[static_cast<size_t>(position + i)];
-            batch.pos[i] = position + i;
+            batch.pos[i] = position + i + shifted;
             batch.n_seq_id[i] = 1;
             batch.seq_id[i][0] = 0;
             batch.logits[i] = scored;
@@ -228,8 +246,8 @@ json describe(const llama_model *model) {
 int main(int argc, char **argv) {
     if (argc < 4) fail("usage: eliza-quality MODEL CHUNKS_FILE [key=value...] K/V[@BATCH]...");
     std::map<std::string, std::string> values{
-        {"start", "1024"}, {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"}, {"reference", "f16/f16"},
-        {"float32", ""}};
+        {"start", "1024"},        {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"},
+        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"}};
     std::vector<Cache> caches;
     for (int i = 3; i < argc; ++i) {
         const std::string argument = argv[i];
@@ -242,13 +260,16 @@ int main(int argc, char **argv) {
             fail("unknown key in " + argument);
         }
     }
-    const Options options{std::stoi(values["start"]), std::stoi(values["ubatch"]), std::stoi(values["threads"])};
+    const Options options{std::stoi(values["start"]), std::stoi(values["ubatch"]), std::stoi(values["threads"]),
+                          std::stoi(values["shifts"])};
     const Cache reference = parse_cache(values["reference"]);
     const auto chunks = read_chunks(argv[2], options.start);
 
-    llama_log_set([](ggml_log_level level, const char *text, void *) {
-        if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
-    }, nullptr);
+    llama_log_set(
+        [](ggml_log_level level, const char *text, void *) {
+            if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
+        },
+        nullptr);
     llama_backend_init();
     llama_model_params model_params = llama_model_default_params();
     model_params.n_gpu_layers = 0;
@@ -263,36 +284,49 @@ int main(int argc, char **argv) {
     Scores reference_scores;
     for (size_t chunk = 0; chunk < chunks.size(); ++chunk) {
         const std::vector<llama_token> &tokens = chunks[chunk];
-        const auto next_of = [&](int32_t position) { return static_cast<size_t>(tokens[static_cast<size_t>(position) + 1]); };
+        const auto next_of = [&](int32_t position) {
+            return static_cast<size_t>(tokens[static_cast<size_t>(position) + 1]);
+        };
         const LogitsFile truth(values["scratch"], vocabulary, tokens.size() - 1 - static_cast<size_t>(options.start));
         {
             const ContextPtr context = make_context(model, reference, tokens.size(), options);
+            if (!context) fail("no reference cache " + reference.name);
             reference_scores.bytes = measured_bytes_per_token(context.get());
-            reference_scores.seconds += decode(context.get(), tokens, reference.batch, options, [&](int32_t position, const float *logits) {
-                std::memcpy(truth.row(static_cast<size_t>(position - options.start)), logits, vocabulary * sizeof(float));
-                reference_scores.nll_excess += negative_log_probability(logits, vocabulary, next_of(position));
-                reference_scores.kl.push_back(0);
-            });
+            reference_scores.seconds +=
+                decode(context.get(), tokens, reference.batch, 0, options, [&](int32_t position, const float *logits) {
+                    std::memcpy(truth.row(static_cast<size_t>(position - options.start)), logits,
+                                vocabulary * sizeof(float));
+                    reference_scores.nll_excess += negative_log_probability(logits, vocabulary, next_of(position));
+                    reference_scores.kl.push_back(0);
+                });
             print({{"reference", reference.name},
                    {"chunks", chunk + 1},
                    {"positions", reference_scores.kl.size()},
-                   {"perplexity", std::exp(reference_scores.nll_excess / static_cast<double>(reference_scores.kl.size()))},
+                   {"perplexity",
+                    std::exp(reference_scores.nll_excess / static_cast<double>(reference_scores.kl.size()))},
                    {"bytesPerToken", reference_scores.bytes},
                    {"seconds", reference_scores.seconds}});
         }
         for (size_t i = 0; i < caches.size(); ++i) {
             const ContextPtr context = make_context(model, caches[i], tokens.size(), options);
+            if (!context || (options.shifts > 0 && !llama_memory_can_shift(llama_get_memory(context.get())))) {
+                print({{"refused", caches[i].name},
+                       {"reason", context ? "its keys cannot be shifted" : "no such type for these heads"}});
+                continue;
+            }
             Scores &score = scores[i];
             score.bytes = measured_bytes_per_token(context.get());
             score.type_k = ggml_type_name(find_type(caches[i].k, model->hparams.n_embd_head_k()));
             score.type_v = ggml_type_name(find_type(caches[i].v, model->hparams.n_embd_head_v()));
-            score.seconds += decode(context.get(), tokens, caches[i].batch, options, [&](int32_t position, const float *logits) {
-                const Comparison comparison = compare_distributions(
-                    truth.row(static_cast<size_t>(position - options.start)), logits, vocabulary, next_of(position));
-                score.kl.push_back(comparison.kl);
-                score.agreeing += comparison.same_top ? 1 : 0;
-                score.nll_excess += comparison.nll_excess;
-            });
+            score.seconds += decode(context.get(), tokens, caches[i].batch, options.shifts, options,
+                                    [&](int32_t position, const float *logits) {
+                                        const Comparison comparison = compare_distributions(
+                                            truth.row(static_cast<size_t>(position - options.start)), logits,
+                                            vocabulary, next_of(position));
+                                        score.kl.push_back(comparison.kl);
+                                        score.agreeing += comparison.same_top ? 1 : 0;
+                                        score.nll_excess += comparison.nll_excess;
+                                    });
             print(score.summary(caches[i], chunk + 1));
         }
     }

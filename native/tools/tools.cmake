@@ -15,7 +15,7 @@ if (NOT ELIZA_PRISTINE)
     file(GLOB NATIVE_TESTS CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../tests/*.cpp)
     add_executable(eliza-native-tests ${NATIVE_TESTS} $<TARGET_OBJECTS:elizainference_objects>)
     target_include_directories(eliza-native-tests PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../include
-        ${CMAKE_CURRENT_LIST_DIR}/../src)
+        ${CMAKE_CURRENT_LIST_DIR}/../src ${KERNELS_DIR}/include ${LLAMA_CPP_DIR}/src)
     target_link_libraries(eliza-native-tests PRIVATE llama ggml ggml-base ggml-cpu Threads::Threads)
     set_target_properties(eliza-stream-loop PROPERTIES BUILD_RPATH "$ORIGIN")
 endif ()

@@ -7,9 +7,10 @@
     .decode = eliza_kv_##format##_decode, .decode_rotated = eliza_kv_##format##_decode_rotated,                        \
     .rotate_query = eliza_kv_##format##_rotate_query, .dot = eliza_kv_##format##_dot
 
+// A rotation of its own is enough: with the graph's in front of it each of these was slightly worse (docs/cache-types.md).
 #define ROTATED(format, id, width, size, query)                                                                        \
     .name = #format, .type = ELIZA_KV_TYPE_##id, .tile = (width), .tile_bytes = (size),                                \
-    .query_type = ELIZA_KV_TYPE_QUERY_##query, .graph_rotation = true, .shiftable = true, FUNCTIONS(format)
+    .query_type = ELIZA_KV_TYPE_QUERY_##query, .graph_rotation = false, .shiftable = true, FUNCTIONS(format)
 
 // The map stands where llama.cpp's rotation would; a rotation behind it would undo its order.
 #define MIXED(format, id, head, size, query)                                                                           \
@@ -19,7 +20,7 @@
 
 // Signs of a random projection are not a code of the row: each encoding of a decoded row drifts further from it.
 #define SKETCHED(format, id)                                                                                           \
-    .name = #format, .type = ELIZA_KV_TYPE_##id, .tile = 128, .tile_bytes = 34, .graph_rotation = true,                \
+    .name = #format, .type = ELIZA_KV_TYPE_##id, .tile = 128, .tile_bytes = 34, .graph_rotation = false,               \
     .keys_only = true, FUNCTIONS(format)
 
 static const eliza_kv_format FORMATS[] = {

@@ -20,9 +20,7 @@ namespace {
 using nlohmann::json;
 
 // A place to make views in; llama.cpp says what it does through the tensors that it would compute with.
-ggml_context_ptr view_context() {
-    return ggml_context_ptr(ggml_init({ggml_tensor_overhead(), nullptr, true}));
-}
+ggml_context_ptr view_context() { return ggml_context_ptr(ggml_init({ggml_tensor_overhead(), nullptr, true})); }
 
 // Width of the Hadamard matrix that the graph multiplies heads with, 0 for none.
 int64_t rotation_width(const llama_kv_cache *cache, char side) {
@@ -84,7 +82,8 @@ class CacheReport {
         uint64_t bytes = 0;
         for (const auto &[buffer_type, size] : cache->memory_breakdown()) bytes += size;
         measured_ += bytes;
-        caches_.push_back({{"kind", kind}, {"cells", cells}, {"streams", streams}, {"bytes", bytes}, {"layers", layers}});
+        caches_.push_back(
+            {{"kind", kind}, {"cells", cells}, {"streams", streams}, {"bytes", bytes}, {"layers", layers}});
         // Layers without keys of their own are known to the cache under the layer that they share with.
         for (uint32_t layer = 0; layer < hparams_.n_layer(); ++layer) {
             if (hparams_.has_kv(layer) || hparams_.is_swa(layer) != (std::string(kind) == "sliding-window")) continue;
@@ -131,7 +130,8 @@ class CacheReport {
     }
 
   private:
-    void differ(uint32_t layer, char side, const std::string &asked, const std::string &used, const std::string &reason) {
+    void differ(uint32_t layer, char side, const std::string &asked, const std::string &used,
+                const std::string &reason) {
         differences_.push_back(
             {{"layer", layer}, {"side", std::string(1, side)}, {"asked", asked}, {"used", used}, {"reason", reason}});
     }
