@@ -15,6 +15,10 @@ const benchmarks: Record<
     what: "what each KV cache type costs a model: KL divergence, likeliest token, perplexity, bytes",
     load: () => import("./cache-types/cache-types.ts"),
   },
+  "long-window": {
+    what: "greedy continuations after 8,000 tokens of a sliding-window model, by cache type",
+    load: () => import("./cache-types/long-window.ts"),
+  },
   streams: {
     what: "eight streams at once, beside file reads and a 5 ms timer",
     load: () => import("./streams/streams.ts"),

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { ensureNativeLibrary, type NativeLibrary } from "@eliza-inference/build";
 import { findKnownModel, Inference, resolveModel } from "eliza-inference";
 import { cacheOf, FLOOR, type Side, TYPES } from "./caches.ts";
-import { type Chunks, writeChunks } from "./chunks.ts";
+import { type Chunks, TEXT, writeChunks } from "./chunks.ts";
 import { computedBytesPerToken } from "./computed-bytes.ts";
 import { type ModelShape, type ReferenceScore, runQuality } from "./quality-tool.ts";
 import { type Engine, findRow, type ModelResults, readResults, setRow, writeResults } from "./results.ts";
@@ -20,6 +20,7 @@ const USAGE = `usage: npm run bench -- cache-types [options]
   --upstream               llama.cpp without edits instead of our engine
   --quantized-weights      the weights as the file has them; otherwise the same weights held in float32
   --start N --length N --chunks N   tokens before the first scored one, of a piece, pieces (1024, 3072, 2)
+  --text FILE,…            other texts than the benchmark's own; never saved
   --threads N              (the processor's cores)
   --fresh                  measure again what bench/cache-types/results holds
   --save                   keep the results there and write docs/cache-types.md
@@ -43,6 +44,7 @@ export async function run(args: string[]): Promise<void> {
       start: { type: "string", default: "1024" },
       length: { type: "string", default: "3072" },
       chunks: { type: "string", default: "2" },
+      text: { type: "string" },
       threads: { type: "string", default: String(availableParallelism()) },
       fresh: { type: "boolean", default: false },
       save: { type: "boolean", default: false },
@@ -60,7 +62,9 @@ export async function run(args: string[]): Promise<void> {
       .split(",")
       .flatMap((side) => values.types.split(",").flatMap((type) => cacheOf(type, side as Side) ?? [])),
   ];
+  const save = values.save && !values.text;
   const settings = {
+    texts: values.text?.split(",") ?? [TEXT],
     start: Number(values.start),
     length: Number(values.length),
     count: Number(values.chunks),
@@ -69,8 +73,8 @@ export async function run(args: string[]): Promise<void> {
   const all: ModelResults[] = [];
   for (const entry of values.models.split(",")) {
     const [name = "", path] = entry.split("=", 2);
-    all.push(await measure(name, path ?? name, caches, engine, native, settings, values));
-    if (values.save) await writeDocument();
+    all.push(await measure(name, path ?? name, caches, engine, native, settings, { ...values, save }));
+    if (save) await writeDocument();
   }
   if (values.json) console.log(JSON.stringify({ benchmark: "cache-types", models: all }, null, 2));
   else for (const results of all) console.log(`${renderModel(results)}\n`);
@@ -82,14 +86,14 @@ async function measure(
   caches: readonly string[],
   engine: Engine,
   native: NativeLibrary,
-  settings: { start: number; length: number; count: number; threads: number },
+  settings: { texts: string[]; start: number; length: number; count: number; threads: number },
   { save, fresh }: { save: boolean; fresh: boolean },
 ): Promise<ModelResults> {
   const { path } = await resolveModel(given);
   const scratch = await mkdtemp(join(tmpdir(), "eliza-cache-types-"));
   try {
     const chunks = await tokenize(path, join(scratch, "chunks.txt"), settings);
-    const old = fresh ? undefined : await readResults(name);
+    const old = fresh || !save ? undefined : await readResults(name);
     const same =
       old?.chunks === chunks.hash && old.start === settings.start && old.length === settings.length;
     let results = same ? old : undefined;
@@ -114,6 +118,9 @@ async function measure(
         results ??= emptyResults(name, shape!, settings, chunks, reference);
         if (engine === "ours") results.reference = reference;
       },
+      onRefused: (cache) => {
+        results!.refused = [...new Set([...results!.refused, cache])];
+      },
       onScore: (score) => {
         const computed = computedBytesPerToken(shape!, score.k, score.v);
         setRow(results!, { engine, build: native.key, ...score, computedBytesPerToken: computed });
@@ -136,7 +143,7 @@ let saving: Promise<void> = Promise.resolve();
 async function tokenize(
   path: string,
   file: string,
-  settings: { start: number; length: number; count: number },
+  settings: { texts: string[]; start: number; length: number; count: number },
 ): Promise<Chunks> {
   await using inference = await Inference.open(path, { contextSize: 256, threads: 1 });
   return writeChunks(inference, file, settings);
@@ -150,7 +157,18 @@ function emptyResults(
   reference: ReferenceScore,
 ): ModelResults {
   const title = findKnownModel(model)?.title ?? model;
-  return { model, title, shape, start, length, chunkCount: count, chunks: chunks.hash, reference, rows: [] };
+  return {
+    model,
+    title,
+    shape,
+    start,
+    length,
+    chunkCount: count,
+    chunks: chunks.hash,
+    reference,
+    rows: [],
+    refused: [],
+  };
 }
 
 /** Puts every saved model's table between the document's markers. */

@@ -3,7 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Inference } from "eliza-inference";
 
-const TEXT = fileURLToPath(new URL("./text.txt", import.meta.url));
+/** English technical prose of our own, and the pages on the formats and the command line as they once were. */
+export const TEXT = fileURLToPath(new URL("./text.txt", import.meta.url));
 
 export interface Chunks {
   file: string;
@@ -15,20 +16,23 @@ export interface Chunks {
 }
 
 /**
- * Cuts the benchmark's text into `count` pieces of `length` positions and a token to predict after the last, tokenized
+ * Cuts the texts, one after the other, into `count` pieces of `length` positions and a token to predict after the last, tokenized
  * by the model's own runtime, each with the begin token where the model wants one. Throws if the text is too short.
  */
 export async function writeChunks(
   inference: Inference,
   file: string,
-  { start, length, count }: { start: number; length: number; count: number },
+  { texts, start, length, count }: { texts: readonly string[]; start: number; length: number; count: number },
 ): Promise<Chunks> {
-  const ids = Array.from(await inference.tokenize(await readFile(TEXT, "utf8")));
+  const contents = await Promise.all(texts.map((path) => readFile(path, "utf8")));
+  const ids = Array.from(await inference.tokenize(contents.join("\n")));
   const { addBos } = inference.report().model;
   const begin = addBos ? Array.from(await inference.tokenize("", { addSpecial: true })) : [];
   const each = length + 1 - begin.length;
   if (ids.length < each * count) {
-    throw new Error(`${TEXT} has ${ids.length} tokens; ${count} chunks of ${length} need ${each * count}`);
+    throw new Error(
+      `${texts.join(", ")} has ${ids.length} tokens; ${count} chunks of ${length} need ${each * count}`,
+    );
   }
   const lines = Array.from({ length: count }, (_, i) =>
     [...begin, ...ids.slice(i * each, (i + 1) * each)].join(" "),

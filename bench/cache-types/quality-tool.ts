@@ -62,6 +62,8 @@ export interface QualityRun {
   environment?: Record<string, string>;
   onModel?: (shape: ModelShape) => void;
   onReference?: (score: ReferenceScore) => void;
+  /** a cache that does not fit the model */
+  onRefused?: (cache: string) => void;
   /** after each chunk, with the running result */
   onScore: (score: Score) => void;
 }
@@ -83,8 +85,9 @@ export async function runQuality(run: QualityRun): Promise<void> {
     child.on("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
   });
   for await (const line of createInterface({ input: child.stdout })) {
-    const message = JSON.parse(line) as { model: ModelShape } | ReferenceScore | Score;
+    const message = JSON.parse(line) as { model: ModelShape } | { refused: string } | ReferenceScore | Score;
     if ("model" in message) run.onModel?.(message.model);
+    else if ("refused" in message) run.onRefused?.(message.refused);
     else if ("reference" in message) run.onReference?.(message);
     else run.onScore(message);
   }

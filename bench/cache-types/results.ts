@@ -28,6 +28,8 @@ export interface ModelResults {
   chunks: string;
   reference: ReferenceScore;
   rows: Row[];
+  /** caches that do not fit the model's heads */
+  refused: string[];
 }
 
 const FOLDER = fileURLToPath(new URL("./results/", import.meta.url));

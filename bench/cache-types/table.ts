@@ -42,9 +42,10 @@ export function renderModel(results: ModelResults): string {
       if (!cache) continue;
       const row = findRow(results, "ours", cache);
       if (row) lines.push(renderRow(results, row, cache));
-      else missing.push(cache);
+      else if (!results.refused.includes(cache)) missing.push(cache);
     }
   }
+  if (results.refused.length > 0) lines.push("", `Not for these heads: ${results.refused.join(", ")}.`);
   if (missing.length > 0) lines.push("", `Not measured yet: ${missing.join(", ")}.`);
   for (const { engine, title } of OTHERS) {
     const rows = results.rows.filter((row) => row.engine === engine);
