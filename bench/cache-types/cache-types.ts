@@ -123,10 +123,11 @@ async function measure(
       },
       onScore: (score) => {
         const computed = computedBytesPerToken(shape!, score.k, score.v);
-        setRow(results!, { engine, build: native.key, ...score, computedBytesPerToken: computed });
+        const { cpuSeconds, ...row } = score;
+        setRow(results!, { engine, build: native.key, ...row, computedBytesPerToken: computed });
         console.error(
           `${name} ${engine} ${score.cache}: KL ${score.kl.toExponential(3)} ± ${score.klHalfWidth.toExponential(1)}, ` +
-            `${score.positions} positions, ${score.seconds.toFixed(1)} s`,
+            `${score.positions} positions, ${cpuSeconds.toFixed(1)} s of processor time`,
         );
         if (save) saving = saving.then(() => writeResults(results!));
       },

@@ -36,8 +36,8 @@ export interface Score {
   perplexityRatio: number;
   /** measured: the cache's memory over its cells */
   bytesPerToken: number;
-  /** decoding, all chunks */
-  seconds: number;
+  /** processor time of decoding, all threads and chunks */
+  cpuSeconds: number;
 }
 
 export interface ReferenceScore {
@@ -46,7 +46,7 @@ export interface ReferenceScore {
   positions: number;
   perplexity: number;
   bytesPerToken: number;
-  seconds: number;
+  cpuSeconds: number;
 }
 
 export interface QualityRun {

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Inference } from "../../src/index.ts";
+import { anyModel, libraryUnderTest, pulledModel } from "./engine-under-test.ts";
+
+const libraryPath = await libraryUnderTest();
+const model = await anyModel();
+const gemma = await pulledModel("gemma3-270m");
+
+const open = (path: string, cacheTypeK: string, cacheTypeV: string) =>
+  Inference.open(path, { libraryPath, contextSize: 2048, threads: 1, cacheTypeK, cacheTypeV });
+
+describe("the report of the cache", () => {
+  test("names type, tile and rotation of K and V in each layer", async () => {
+    await using inference = await open(model, "q4_0", "turbo4");
+    const { kv, model: described } = inference.report();
+    const layers = kv.caches.flatMap((cache) => cache.layers);
+    assert.equal(layers.length, described.layers);
+    for (const layer of layers) {
+      assert.deepEqual([layer.k, layer.kTile, layer.v, layer.vTile], ["q4_0", 32, "turbo4", 32]);
+      // llama.cpp turns q4_0's keys by the widest power of two in the head; turbo4 turns rows itself
+      assert.ok(layer.kRotation >= 64 && layer.headDimK % layer.kRotation === 0);
+      assert.equal(layer.vRotation, 0);
+    }
+    assert.deepEqual([kv.graphRotationK, kv.graphRotationV], [true, false]);
+    assert.deepEqual(kv.differences, []);
+    assert.equal(
+      layers.reduce((sum, layer) => sum + layer.kBytesPerToken + layer.vBytesPerToken, 0),
+      kv.bytesPerToken,
+    );
+  });
+
+  test("gives the reason when a rotation that the type wants is missing", async () => {
+    process.env.LLAMA_ATTN_ROT_DISABLE = "1";
+    try {
+      await using inference = await open(model, "q4_0", "turbo4");
+      const { kv, model: described } = inference.report();
+      assert.equal(kv.graphRotationK, false);
+      assert.equal(kv.differences.length, described.layers);
+      assert.deepEqual(kv.differences[0], {
+        layer: 0,
+        side: "K",
+        asked: "rotated by the graph",
+        used: "not rotated",
+        reason: "LLAMA_ATTN_ROT_DISABLE is set",
+      });
+    } finally {
+      delete process.env.LLAMA_ATTN_ROT_DISABLE;
+    }
+  });
+
+  test("tells sliding-window layers from the others", {
+    skip: gemma ? false : "gemma3-270m is not on this machine",
+  }, async () => {
+    await using inference = await open(gemma!, "turbo4_tcq", "turbo3_tcq");
+    const { kv, model: described } = inference.report();
+    const layers = kv.caches.flatMap((cache) => cache.layers);
+    assert.deepEqual(
+      layers.map((layer) => layer.layer).sort((a, b) => a - b),
+      [...Array(described.layers).keys()],
+    );
+    for (const cache of kv.caches) {
+      for (const layer of cache.layers) {
+        assert.equal(layer.kind, cache.kind);
+        assert.equal(layer.window, cache.kind === "full" ? 0 : described.slidingWindow);
+        assert.deepEqual(
+          [layer.k, layer.kTile, layer.v, layer.vTile],
+          ["turbo4_tcq", 128, "turbo3_tcq", 128],
+        );
+      }
+    }
+    const cells = Object.fromEntries(kv.caches.map((cache) => [cache.kind, cache.cells]));
+    assert.ok(cells["sliding-window"]! < cells.full!);
+    assert.equal(kv.bytesTotal, kv.bytesComputed);
+  });
+});
