@@ -74,7 +74,7 @@ test("a dispatch on Metal sends its messages in order, and everything owned is r
       "set buffer 1 offset 0 index 1",
       "set buffer 2 offset 0 index 2",
       "set bytes 7.. length 28 index 3",
-      "threadgroup memory 352 index 0",
+      "threadgroup memory 1744 index 0",
       "dispatch 5 2 3 by 32 1 1",
       "dispatch 5 2 3 by 32 1 1",
       "pop 77",
