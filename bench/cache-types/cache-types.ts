@@ -24,6 +24,7 @@ const USAGE = `usage: npm run bench -- cache-types [options]
   --threads N              (the processor's cores)
   --fresh                  measure again what bench/cache-types/results holds
   --save                   keep the results there and write docs/cache-types.md
+  --render                 measure nothing, write docs/cache-types.md from what is saved
   --json                   the results as JSON`;
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/cache-types.md", import.meta.url));
@@ -49,10 +50,12 @@ export async function run(args: string[]): Promise<void> {
       fresh: { type: "boolean", default: false },
       save: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
+      render: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return console.log(USAGE);
+  if (values.render) return writeDocument();
   const engine =
     `${values.upstream ? "upstream" : "ours"}${values["quantized-weights"] ? ", quantized weights" : ""}` as Engine;
   const native = await ensureNativeLibrary({ variant: values.upstream ? "pristine" : "edited" });
