@@ -150,7 +150,7 @@ async function tokenize(
   settings: { texts: string[]; start: number; length: number; count: number },
 ): Promise<Chunks> {
   await using inference = await Inference.open(path, { contextSize: 256, threads: 1 });
-  return writeChunks(inference, file, settings);
+  return await writeChunks(inference, file, settings); // before it is closed
 }
 
 function emptyResults(
