@@ -205,7 +205,7 @@ KV_INLINE vi vi_windows(vb a, int step) { return (vi){windows8(a, step, 0), wind
 typedef __m256i iv;
 typedef __m256i iv_sample;
 
-enum { IV_LANES = 8, IV_BLOCK = 4 };
+enum { IV_LANES = 8, IV_BLOCK = 4, IV_TILES = 1 };
 
 // (value · 2^k, 2 · value²): with (−x, 2^k) one pmaddwd makes a branch metric, already shifted for its predecessor.
 typedef struct branch_entries {

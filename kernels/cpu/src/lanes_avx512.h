@@ -162,7 +162,8 @@ KV_INLINE void trellis_values_of(int k, int width, const uint8_t *stream, uint16
 typedef __m512i iv;
 typedef __m512i iv_sample;
 
-enum { IV_LANES = 16, IV_BLOCK = 8 };
+// Two tiles at a time: a step of one waits for its own survivors about as long as it computes.
+enum { IV_LANES = 16, IV_BLOCK = 8, IV_TILES = 2 };
 
 // (value · 2^k, 2 · value²): with (−x, 2^k) one vpdpwssd adds a branch metric, already shifted for its predecessor.
 typedef struct branch_entries {

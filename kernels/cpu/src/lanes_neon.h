@@ -263,7 +263,7 @@ KV_INLINE vi vi_windows(vb a, int step) {
 typedef int32x4_t iv;
 typedef int16x4_t iv_sample;
 
-enum { IV_LANES = 4, IV_BLOCK = 8 };
+enum { IV_LANES = 4, IV_BLOCK = 8, IV_TILES = 1 };
 
 // value · 2^k and 2 · value² · 2^k: a widening multiply-add makes a branch metric.
 typedef struct branch_entries {

@@ -17,11 +17,16 @@ KV_BODY void mixed_encode(const mixed_layout *layout, const float *row, uint8_t 
     branch_table own[4];
     const branch_table *tables[4];
     for (int run = 0; run < layout->runs; ++run) tables[run] = branch_table_of(layout->rates[run], &own[run]);
-    for (int64_t head = 0; head < n / layout->head; ++head) {
+    int64_t head_bytes = 0;
+    for (int run = 0; run < layout->runs; ++run) head_bytes += trellis_bytes(layout->rates[run], layout->width);
+    for (int64_t head = 0, heads; head < n / layout->head; head += heads) {
+        heads = side_by_side(n / layout->head - head);
+        const float *x = row + head * layout->head;
+        uint8_t *out = bytes + head * head_bytes;
         for (int run = 0; run < layout->runs; ++run) {
-            tile_of(layout, run)->encode(row, bytes, tables[run]);
-            row += layout->width;
-            bytes += trellis_bytes(layout->rates[run], layout->width);
+            tile_of(layout, run)->encode((int)heads, x, layout->head, out, head_bytes, tables[run]);
+            x += layout->width;
+            out += trellis_bytes(layout->rates[run], layout->width);
         }
     }
 }

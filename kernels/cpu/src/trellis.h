@@ -10,6 +10,14 @@ typedef struct path_memory {
     uint8_t choices[MAX_STEPS * (TRELLIS_STATES / 2) + 64];
 } path_memory;
 
+typedef struct tile_samples {
+    int16_t x[MAX_STEPS];
+} tile_samples;
+
+typedef struct tile_states {
+    uint16_t after[MAX_STEPS];
+} tile_states;
+
 // More than any allowed path costs.
 enum { FORBIDDEN_COST = 1 << 24 };
 
@@ -21,9 +29,13 @@ enum { FORBIDDEN_COST = 1 << 24 };
 
 // One function a rate, so that k is a constant inside.
 #define DEFINE_VITERBI(k)                                                                                              \
-    static void viterbi_##k(const int16_t *samples, int steps, const branch_table *table, int anchor,                  \
-                            path_memory *memory) {                                                                     \
-        viterbi_run(k, samples, steps, table, anchor, memory);                                                         \
+    static void viterbi_##k(int tiles, const tile_samples *samples, int steps, const branch_table *table,              \
+                            const int *anchors, path_memory *memory) {                                                 \
+        if (IV_TILES == 2 && tiles == 2) {                                                                             \
+            viterbi_run(k, IV_TILES, samples, steps, table, anchors, memory);                                          \
+        } else {                                                                                                       \
+            viterbi_run(k, 1, samples, steps, table, anchors, memory);                                                 \
+        }                                                                                                              \
     }
 DEFINE_VITERBI(1)
 DEFINE_VITERBI(2)
@@ -32,29 +44,12 @@ DEFINE_VITERBI(4)
 DEFINE_VITERBI(5)
 DEFINE_VITERBI(6)
 
+static void (*const VITERBI[TRELLIS_RATES])(int, const tile_samples *, int, const branch_table *, const int *,
+                                            path_memory *) = {viterbi_1, viterbi_2, viterbi_3,
+                                                              viterbi_4, viterbi_5, viterbi_6};
+
 // The last state of the best path from the anchor to itself, or between free ends if it is negative.
-KV_BODY int viterbi(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
-                    path_memory *memory) {
-    switch (k) {
-    case 1:
-        viterbi_1(samples, steps, table, anchor, memory);
-        break;
-    case 2:
-        viterbi_2(samples, steps, table, anchor, memory);
-        break;
-    case 3:
-        viterbi_3(samples, steps, table, anchor, memory);
-        break;
-    case 4:
-        viterbi_4(samples, steps, table, anchor, memory);
-        break;
-    case 5:
-        viterbi_5(samples, steps, table, anchor, memory);
-        break;
-    default:
-        viterbi_6(samples, steps, table, anchor, memory);
-        break;
-    }
+KV_BODY int last_state(int k, int anchor, const path_memory *memory) {
     const int predecessors = 1 << k;
     int group = anchor < 0 ? 0 : anchor;
     if (anchor < 0) {
@@ -67,33 +62,42 @@ KV_BODY int viterbi(int k, const int16_t *samples, int steps, const branch_table
 }
 
 // The states after samples first to steps − 1 of the path that ends in `state`; returns the one after `first`.
-KV_BODY int trace_back(int k, int state, int first, int steps, const path_memory *memory, uint16_t *states) {
+KV_BODY int trace_back(int k, int state, int first, int steps, const path_memory *memory, tile_states *states) {
     const int groups = TRELLIS_STATES >> k;
     for (int t = steps - 1; t > first; --t) {
-        states[t] = (uint16_t)state;
+        states->after[t] = (uint16_t)state;
         const int group = state & (groups - 1);
         state = group << k | memory->choices[(t - 1) * groups + group];
     }
-    states[first] = (uint16_t)state;
+    states->after[first] = (uint16_t)state;
     return state;
 }
 
-KV_BODY void samples_of(int k, const vf *unit, int width, int16_t *samples) {
+KV_BODY void samples_of(int k, const vf *unit, int width, tile_samples *samples) {
     const vf scale = vf_set1(TRELLIS_SAMPLE_SCALES[k - 1]);
-    for (int r = 0; r < width / LANES; ++r) vi_narrow16(samples + LANES * r, vf_round(vf_mul(unit[r], scale)));
+    for (int r = 0; r < width / LANES; ++r) vi_narrow16(samples->x + LANES * r, vf_round(vf_mul(unit[r], scale)));
 }
 
 // A free run over the samples around the wrap settles the state there; one run anchored to it codes the tile.
-KV_BODY void tail_biting_states(int k, const vf *unit, int width, const branch_table *table, uint16_t *states) {
+KV_BODY void tail_biting_states(int k, int width, int tiles, const tile_samples *samples, const branch_table *table,
+                                tile_states *states) {
     const int context = TRELLIS_CONTEXTS[k - 1];
-    path_memory memory;
-    int16_t samples[MAX_STEPS];
-    int16_t around[MAX_STEPS];
-    samples_of(k, unit, width, samples);
-    for (int i = 0; i < 2 * context; ++i) around[i] = samples[(i - context) & (width - 1)];
-    const int end = viterbi(k, around, 2 * context, table, -1, &memory);
-    const int anchor = trace_back(k, end, context - 1, 2 * context, &memory, states) >> k;
-    trace_back(k, viterbi(k, samples, width, table, anchor, &memory), 0, width, &memory, states);
+    path_memory memory[IV_TILES];
+    tile_samples around[IV_TILES] = {0};
+    int anchors[IV_TILES] = {0};
+    for (int tile = 0; tile < tiles; ++tile) {
+        anchors[tile] = -1;
+        for (int i = 0; i < 2 * context; ++i) around[tile].x[i] = samples[tile].x[(i - context) & (width - 1)];
+    }
+    VITERBI[k - 1](tiles, around, 2 * context, table, anchors, memory);
+    for (int tile = 0; tile < tiles; ++tile) {
+        const int end = last_state(k, -1, &memory[tile]);
+        anchors[tile] = trace_back(k, end, context - 1, 2 * context, &memory[tile], &states[tile]) >> k;
+    }
+    VITERBI[k - 1](tiles, samples, width, table, anchors, memory);
+    for (int tile = 0; tile < tiles; ++tile) {
+        trace_back(k, last_state(k, anchors[tile], &memory[tile]), 0, width, &memory[tile], &states[tile]);
+    }
 }
 
 typedef struct path_fit {
@@ -125,22 +129,41 @@ KV_BODY uint8_t *write_low_bits(int k, const uint16_t *states, int width, uint8_
 
 KV_BODY int trellis_bytes(int k, int width) { return 2 + width * k / 8; }
 
-KV_BODY void trellis_encode_tile(int k, int width, const float *x, uint8_t *bytes, const branch_table *table) {
-    memset(bytes, 0, (size_t)trellis_bytes(k, width));
-    vf z[MAX_REGISTERS];
+// A tile that is ready for the trellis; one that has no codes goes through it as zeros.
+typedef struct trellis_input {
+    normalised tile;
     vf unit[MAX_REGISTERS];
+} trellis_input;
+
+KV_BODY void prepare_input(int k, int width, const float *x, trellis_input *input, tile_samples *samples) {
+    vf z[MAX_REGISTERS];
     load_tile(z, x, width);
     rotate_tile(z, width);
-    const normalised tile = normalise_tile(z, unit, width);
-    if (tile.kind != TILE_CODED) {
-        write_uncoded(bytes, tile.kind);
-        return;
+    input->tile = normalise_tile(z, input->unit, width);
+    if (input->tile.kind != TILE_CODED) {
+        for (int r = 0; r < width / LANES; ++r) input->unit[r] = vf_zero();
     }
-    uint16_t states[128];
-    tail_biting_states(k, unit, width, table, states);
-    const float scale = tile.rms * fit_path(k, states, unit, width).fit / TRELLIS_STEPS[k - 1];
-    eliza_kv_write_word(bytes, eliza_kv_half_from_float(scale));
-    write_low_bits(k, states, width, bytes + 2);
+    samples_of(k, input->unit, width, samples);
+}
+
+// One tile, or IV_TILES that stand so far apart, side by side.
+KV_BODY void trellis_encode_tiles(int k, int width, int tiles, const float *x, int64_t x_apart, uint8_t *bytes,
+                                  int64_t bytes_apart, const branch_table *table) {
+    trellis_input input[IV_TILES];
+    tile_samples samples[IV_TILES] = {0};
+    tile_states states[IV_TILES] = {0};
+    for (int i = 0; i < tiles; ++i) prepare_input(k, width, x + i * x_apart, &input[i], &samples[i]);
+    tail_biting_states(k, width, tiles, samples, table, states);
+    for (int i = 0; i < tiles; ++i, bytes += bytes_apart) {
+        memset(bytes, 0, (size_t)trellis_bytes(k, width));
+        if (input[i].tile.kind != TILE_CODED) {
+            write_uncoded(bytes, input[i].tile.kind);
+            continue;
+        }
+        const float fit = fit_path(k, states[i].after, input[i].unit, width).fit;
+        eliza_kv_write_word(bytes, eliza_kv_half_from_float(input[i].tile.rms * fit / TRELLIS_STEPS[k - 1]));
+        write_low_bits(k, states[i].after, width, bytes + 2);
+    }
 }
 
 #ifndef KV_TRELLIS_VALUES
@@ -162,27 +185,32 @@ KV_BODY float trellis_read(int k, int width, const uint8_t *bytes, vf *values) {
 
 // ---- turbo3_tcq at 128: six start bits, then the symbols, free ends
 
-KV_BODY void prefixed_encode_tile(const float *x, uint8_t *bytes, bool reference, const branch_table *table) {
-    memset(bytes, 0, PREFIXED_BYTES);
-    vf z[MAX_REGISTERS];
-    vf unit[MAX_REGISTERS];
-    load_tile(z, x, 128);
-    rotate_tile(z, 128);
-    const normalised tile = normalise_tile(z, unit, 128);
-    if (tile.kind != TILE_CODED) {
-        write_uncoded(bytes, tile.kind);
-        return;
-    }
-    path_memory memory;
-    int16_t samples[128];
-    uint16_t states[128];
-    samples_of(3, unit, 128, samples);
-    trace_back(3, viterbi(3, samples, 128, table, -1, &memory), 0, 128, &memory, states);
-    const path_fit path = fit_path(3, states, unit, 128);
+KV_BODY void prefixed_encode_tiles(int tiles, const float *x, uint8_t *bytes, bool reference,
+                                   const branch_table *table) {
     const float step = TRELLIS_PREFIXED_STEP[0];
-    const float length = reference ? sqrtf(tile.energy) / (sqrtf(path.energy) * step) : tile.rms * path.fit / step;
-    eliza_kv_write_word(bytes, eliza_kv_half_from_float(length));
-    *write_low_bits(3, states, 128, bytes + 2) = (uint8_t)(states[127] >> 3);
+    trellis_input input[IV_TILES];
+    tile_samples samples[IV_TILES] = {0};
+    path_memory memory[IV_TILES];
+    int anchors[IV_TILES] = {0};
+    for (int i = 0; i < tiles; ++i) {
+        anchors[i] = -1;
+        prepare_input(3, 128, x + 128 * i, &input[i], &samples[i]);
+    }
+    viterbi_3(tiles, samples, 128, table, anchors, memory);
+    for (int i = 0; i < tiles; ++i, bytes += PREFIXED_BYTES) {
+        memset(bytes, 0, PREFIXED_BYTES);
+        const normalised tile = input[i].tile;
+        if (tile.kind != TILE_CODED) {
+            write_uncoded(bytes, tile.kind);
+            continue;
+        }
+        tile_states states;
+        trace_back(3, last_state(3, -1, &memory[i]), 0, 128, &memory[i], &states);
+        const path_fit path = fit_path(3, states.after, input[i].unit, 128);
+        const float length = reference ? sqrtf(tile.energy) / (sqrtf(path.energy) * step) : tile.rms * path.fit / step;
+        eliza_kv_write_word(bytes, eliza_kv_half_from_float(length));
+        *write_low_bits(3, states.after, 128, bytes + 2) = (uint8_t)(states.after[127] >> 3);
+    }
 }
 
 KV_BODY float prefixed_read(const uint8_t *bytes, vf *values) {
@@ -193,14 +221,17 @@ KV_BODY float prefixed_read(const uint8_t *bytes, vf *values) {
 // ---- functions of one rate and width, for rows and for the runs of a mixed head
 
 typedef struct trellis_tile {
-    void (*encode)(const float *x, uint8_t *bytes, const branch_table *table);
+    // tiles is at most IV_TILES
+    void (*encode)(int tiles, const float *x, int64_t x_apart, uint8_t *bytes, int64_t bytes_apart,
+                   const branch_table *table);
     void (*decode)(const uint8_t *bytes, float *x, bool original);
     float (*dot)(const uint8_t *bytes, const float *prepared);
 } trellis_tile;
 
 #define DEFINE_TILE(k, width)                                                                                          \
-    static void trellis_##k##_##width##_encode(const float *x, uint8_t *bytes, const branch_table *table) {            \
-        trellis_encode_tile(k, width, x, bytes, table);                                                                \
+    static void trellis_##k##_##width##_encode(int tiles, const float *x, int64_t x_apart, uint8_t *bytes,             \
+                                               int64_t bytes_apart, const branch_table *table) {                       \
+        trellis_encode_tiles(k, width, tiles, x, x_apart, bytes, bytes_apart, table);                                  \
     }                                                                                                                  \
     KV_BODY float trellis_##k##_##width##_read(const uint8_t *bytes, vf *values) {                                     \
         return trellis_read(k, width, bytes, values);                                                                  \
@@ -227,6 +258,9 @@ DEFINE_WIDTHS(6)
 static const trellis_tile TRELLIS_TILES[TRELLIS_RATES][3] = {TILES(1), TILES(2), TILES(3),
                                                              TILES(4), TILES(5), TILES(6)};
 
+// How many of the tiles that are left are coded at once.
+KV_BODY int64_t side_by_side(int64_t left) { return left < IV_TILES ? left : IV_TILES; }
+
 // ---- rows of equal tiles
 
 #define DEFINE_TRELLIS_FORMAT(format, k, width)                                                                        \
@@ -234,8 +268,10 @@ static const trellis_tile TRELLIS_TILES[TRELLIS_RATES][3] = {TILES(1), TILES(2),
         (void)reference; /* nothing else was documented for this layout */                                             \
         branch_table own;                                                                                              \
         const branch_table *table = branch_table_of(k, &own);                                                          \
-        for (int64_t tile = 0; tile < n / width; ++tile) {                                                             \
-            trellis_##k##_##width##_encode(row + tile * width, bytes + tile * trellis_bytes(k, width), table);         \
+        const int64_t size = trellis_bytes(k, width);                                                                  \
+        for (int64_t tile = 0, tiles; tile < n / width; tile += tiles) {                                               \
+            tiles = side_by_side(n / width - tile);                                                                    \
+            trellis_##k##_##width##_encode((int)tiles, row + tile * width, width, bytes + tile * size, size, table);   \
         }                                                                                                              \
     }                                                                                                                  \
     static void format##_decode(const uint8_t *bytes, float *row, int64_t n, bool original) {                          \
@@ -254,8 +290,9 @@ DEFINE_TRELLIS_FORMAT(turbo2_tcq_64, 2, 64)
 static void turbo3_tcq_encode(const float *row, uint8_t *bytes, int64_t n, bool reference) {
     branch_table own;
     const branch_table *table = branch_table_of(3, &own);
-    for (int64_t tile = 0; tile < n / 128; ++tile) {
-        prefixed_encode_tile(row + tile * 128, bytes + tile * PREFIXED_BYTES, reference, table);
+    for (int64_t tile = 0, tiles; tile < n / 128; tile += tiles) {
+        tiles = side_by_side(n / 128 - tile);
+        prefixed_encode_tiles((int)tiles, row + tile * 128, bytes + tile * PREFIXED_BYTES, reference, table);
     }
 }
 

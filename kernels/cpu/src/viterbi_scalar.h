@@ -4,6 +4,8 @@
 #ifndef ELIZA_KV_VITERBI_SCALAR_H
 #define ELIZA_KV_VITERBI_SCALAR_H
 
+enum { IV_TILES = 1 };
+
 typedef struct branch_table {
     const int8_t *values;
 } branch_table;
@@ -14,15 +16,17 @@ KV_BODY const branch_table *branch_table_of(int k, branch_table *own) {
 }
 
 // Fills one row of choices a sample, and for each group of 2^k final states its packed minimum.
-KV_BODY void viterbi_run(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
-                         path_memory *memory) {
+KV_BODY void viterbi_run(int k, int tiles, const tile_samples *samples, int steps, const branch_table *table,
+                         const int *anchors, path_memory *memory) {
+    (void)tiles; // always one
+    const int anchor = anchors[0];
     const int groups = TRELLIS_STATES >> k;
     const int predecessors = 1 << k;
     int32_t survivors[TRELLIS_STATES / 2];
     int32_t cost[TRELLIS_STATES];
     for (int j = 0; j < groups; ++j) survivors[j] = anchor < 0 || j == anchor ? 0 : FORBIDDEN_COST;
     for (int t = 0; t < steps; ++t) {
-        const int32_t x = samples[t];
+        const int32_t x = samples[0].x[t];
         for (int s = 0; s < TRELLIS_STATES; ++s) {
             const int32_t value = table->values[s];
             cost[s] = survivors[s & (groups - 1)] + 2 * value * value - x * value;

@@ -7,6 +7,7 @@
 //
 // A lanes_<isa>.h gives:
 //   iv, IV_LANES                     int32 lanes
+//   IV_BLOCK, IV_TILES               accumulators of a block of groups, and tiles that are coded side by side
 //   iv_load iv_store iv_set1 iv_min iv_add iv_and
 //   iv_even iv_odd iv_low iv_high    unzip and zip of two vectors
 //   iv_repeat(from, count)           count (1, 2 or 8) int32 values, repeated to fill a vector
@@ -145,55 +146,67 @@ KV_BODY iv survivors_of(int k, const int32_t *survivors, int p, int vector) {
 }
 
 // Fills one row of choices a sample, and for each group of 2^k final states its packed minimum.
-KV_BODY void viterbi_run(int k, const int16_t *samples, int steps, const branch_table *table, int anchor,
-                         path_memory *memory) {
+KV_BODY void viterbi_run(int k, int tiles, const tile_samples *samples, int steps, const branch_table *table,
+                         const int *anchors, path_memory *memory) {
     const int groups = TRELLIS_STATES >> k;
     const int predecessors = 1 << k;
     const int count = vectors_of(k);
     const int block = block_of(k);
     const int shared = shared_of(k);
-    // independent minima where a block alone would be one long chain
-    const int chains = block >= 4 ? 1 : 4 / block;
-    _Alignas(64) int32_t survivors[MAX_GROUPS];
-    for (int i = 0; i < (groups > predecessors ? groups : predecessors); ++i) {
-        const int p = i / period_of(k);
-        const int j = k < 5 ? (i % period_of(k)) << k | p : i & (groups - 1);
-        survivors[i] = (anchor < 0 || j == anchor ? 0 : FORBIDDEN_COST << k) + p;
+    // independent minima where the block alone would be one long chain
+    const int chains = tiles * block >= 4 ? 1 : 4 / (tiles * block);
+    _Alignas(64) int32_t survivors[IV_TILES][MAX_GROUPS];
+    for (int tile = 0; tile < tiles; ++tile) {
+        for (int i = 0; i < (groups > predecessors ? groups : predecessors); ++i) {
+            const int p = i / period_of(k);
+            const int j = k < 5 ? (i % period_of(k)) << k | p : i & (groups - 1);
+            survivors[tile][i] = (anchors[tile] < 0 || j == anchors[tile] ? 0 : FORBIDDEN_COST << k) + p;
+        }
     }
-    uint8_t *choices = memory->choices;
     for (int t = 0; t < steps; ++t) {
-        const iv_sample sample = make_sample(samples[t], k);
-        iv w[MAX_GROUPS / IV_LANES];
+        iv_sample sample[IV_TILES];
+        iv w[IV_TILES][MAX_GROUPS / IV_LANES];
         int at = 0;
         KV_UNROLL
+        for (int tile = 0; tile < tiles; ++tile) sample[tile] = make_sample(samples[tile].x[t], k);
+        KV_UNROLL
         for (int first = 0; first < count; first += block) {
-            iv best[4 * IV_BLOCK];
+            iv best[IV_TILES][4 * IV_BLOCK];
             KV_UNROLL
             for (int p = 0; p < predecessors; p += shared) {
                 const int chain = p / shared % chains;
                 KV_UNROLL
                 for (int v = 0; v < block; ++v) {
-                    const iv cost = iv_branch(survivors_of(k, survivors, p, first + v), &table->entries, at, sample);
-                    iv *kept = &best[chain * block + v];
-                    *kept = p / shared < chains ? cost : iv_min(*kept, cost);
+                    KV_UNROLL
+                    for (int tile = 0; tile < tiles; ++tile) {
+                        const iv from = survivors_of(k, survivors[tile], p, first + v);
+                        const iv cost = iv_branch(from, &table->entries, at, sample[tile]);
+                        iv *kept = &best[tile][chain * block + v];
+                        *kept = p / shared < chains ? cost : iv_min(*kept, cost);
+                    }
                     at += IV_LANES;
                 }
             }
             KV_UNROLL
-            for (int v = 0; v < block; ++v) {
-                iv least = best[v];
+            for (int tile = 0; tile < tiles; ++tile) {
                 KV_UNROLL
-                for (int chain = 1; chain < chains; ++chain) least = iv_min(least, best[chain * block + v]);
-                w[first + v] = least;
+                for (int v = 0; v < block; ++v) {
+                    iv least = best[tile][v];
+                    KV_UNROLL
+                    for (int chain = 1; chain < chains; ++chain) least = iv_min(least, best[tile][chain * block + v]);
+                    w[tile][first + v] = least;
+                }
             }
         }
-        if (shared == 2) w[0] = iv_min(iv_even(w[0], w[0]), iv_odd(w[0], w[0]));
-        store_choices(choices, w, count, predecessors - 1);
-        choices += groups;
-        if (t == steps - 1) {
-            for (int v = 0; v < count; ++v) iv_store(memory->last + v * IV_LANES, w[v]);
+        KV_UNROLL
+        for (int tile = 0; tile < tiles; ++tile) {
+            if (shared == 2) w[tile][0] = iv_min(iv_even(w[tile][0], w[tile][0]), iv_odd(w[tile][0], w[tile][0]));
+            store_choices(memory[tile].choices + t * groups, w[tile], count, predecessors - 1);
+            if (t == steps - 1) {
+                for (int v = 0; v < count; ++v) iv_store(memory[tile].last + v * IV_LANES, w[tile][v]);
+            }
+            store_survivors(k, w[tile], table, survivors[tile]);
         }
-        store_survivors(k, w, table, survivors);
     }
 }
 

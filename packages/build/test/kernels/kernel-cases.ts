@@ -86,7 +86,8 @@ const oddRows: Record<string, Draw> = {
   halfZero: (n, _, gaussian) => repeat(n, (i) => (i < n / 2 ? 0 : gaussian())),
 };
 
-export const ODD_ROWS = Object.keys(oddRows);
+/** Rows that every format gets for these: each alone, and each between Gaussian heads. */
+export const ODD_ROWS = 2 * Object.keys(oddRows).length;
 
 const MARK = { nonFinite: "mark" } as const;
 
@@ -125,7 +126,7 @@ function encodeCase(name: string, codec: KvFormat, row: Float32Array, query: Flo
 }
 
 /**
- * Cases of every format: every odd row, then `gaussianRows` Gaussian rows of varying size, one to three heads each.
+ * Cases of every format: every odd row alone and between others, then `gaussianRows` Gaussian rows of varying size, one to three heads each.
  * About 1 ms a trellis row of 128.
  */
 export function makeKernelCases(gaussianRows: (name: string) => number, seed = 1): Buffer {
@@ -138,7 +139,15 @@ export function makeKernelCases(gaussianRows: (name: string) => number, seed = 1
       const query = rowOf((n) => repeat(n, gaussian), row.length);
       out.push(...encodeCase(name, codec, row, query));
     };
-    for (const draw of Object.values(oddRows)) add(rowOf(draw, codec.headDim));
+    for (const draw of Object.values(oddRows)) {
+      const { headDim } = codec;
+      add(rowOf(draw, headDim));
+      // between others: tiles may be coded side by side
+      const mixed = rowOf((n) => repeat(n, gaussian), 4 * headDim);
+      mixed.set(rowOf(draw, headDim), headDim);
+      mixed.set(rowOf(draw, headDim), 2 * headDim);
+      add(mixed);
+    }
     for (let i = 0; i < gaussianRows(name); i++) {
       const size = 2 ** Math.floor(uniform() * 12 - 6);
       add(rowOf((n) => repeat(n, () => gaussian() * size), codec.headDim * (1 + (i % 3))));
