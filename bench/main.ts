@@ -19,6 +19,10 @@ const benchmarks: Record<
     what: "greedy continuations after 8,000 tokens of a sliding-window model, by cache type",
     load: () => import("./cache-types/long-window.ts"),
   },
+  "cpu-kernels": {
+    what: "encode, decode and dot of every format, by instruction set",
+    load: () => import("./cpu-kernels/cpu-kernels.ts"),
+  },
   streams: {
     what: "eight streams at once, beside file reads and a 5 ms timer",
     load: () => import("./streams/streams.ts"),
