@@ -23,6 +23,10 @@ const benchmarks: Record<
     what: "encode, decode and dot of every format, by instruction set",
     load: () => import("./cpu-kernels/cpu-kernels.ts"),
   },
+  "first-token": {
+    what: "from typing npm start to the first letter of the answer",
+    load: () => import("./first-token/first-token.ts"),
+  },
   streams: {
     what: "eight streams at once, beside file reads and a 5 ms timer",
     load: () => import("./streams/streams.ts"),
