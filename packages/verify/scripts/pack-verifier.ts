@@ -118,7 +118,8 @@ function copyRuntime(): void {
 function launcher(): string {
   return `#!/bin/sh
 # eliza-verify [--device NAME] [--kernel NAME] [--evidence DIR] [--json], or eliza-verify bench
-here=$(cd "$(dirname "$0")" && pwd)
+case $0 in */*) here=\${0%/*} ;; *) here=. ;; esac
+here=$(cd "$here" && pwd)
 export ELIZA_VERIFY_ROOT="$here" ELIZA_VERIFY_PREBUILT="$here/prebuilt"
 exec "$here/node" "$here/eliza-verify.js" "$@"
 `;
