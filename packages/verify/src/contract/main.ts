@@ -14,6 +14,21 @@ function replaceFile(path: string, content: string): void {
   renameSync(`${path}.new`, path);
 }
 
+const LINE_WIDTH = 110;
+const LIST_OF_NAMES = /^( *"[^"\n]*": )\[\s+("[^"\n]*"(?:,\s+"[^"\n]*")*)\s+\](,?)$/gm;
+
+/** JSON as the repository's formatter has it: lists of names on one line where they fit. */
+function contractText(contract: unknown): string {
+  const text = JSON.stringify(contract, null, 2).replace(
+    LIST_OF_NAMES,
+    (whole, key: string, names: string, comma: string) => {
+      const line = `${key}[${names.replace(/\s+/g, " ")}]${comma}`;
+      return line.length <= LINE_WIDTH ? line : whole;
+    },
+  );
+  return `${text}\n`;
+}
+
 const { files, faults } = readEvidenceFiles();
 const matrix = kernelMatrix(files);
 const readmePath = join(ROOT, "README.md");
@@ -23,7 +38,7 @@ if (process.argv.includes("--table")) {
   console.log(matrix);
 } else {
   if (process.argv.includes("--write")) {
-    replaceFile(join(ROOT, CONTRACT_PATH), `${JSON.stringify(makeContract(files), null, 2)}\n`);
+    replaceFile(join(ROOT, CONTRACT_PATH), contractText(makeContract(files)));
     const updated = withMatrix(readme, matrix);
     if (updated !== undefined && updated !== readme) replaceFile(readmePath, updated);
   }
