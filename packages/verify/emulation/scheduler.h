@@ -54,18 +54,14 @@ static void suspend(State state) {
     running->state = state;
     emulation_switch(&running->context, scheduler_context);
 }
-static void resume(Fiber &fiber) {
-    emulation_switch(&scheduler_context, fiber.context);
-}
+static void resume(Fiber &fiber) { emulation_switch(&scheduler_context, fiber.context); }
 #else
 static ucontext_t scheduler_context;
 static void suspend(State state) {
     running->state = state;
     swapcontext(&running->context, &scheduler_context);
 }
-static void resume(Fiber &fiber) {
-    swapcontext(&scheduler_context, &fiber.context);
-}
+static void resume(Fiber &fiber) { swapcontext(&scheduler_context, &fiber.context); }
 #endif
 
 static void enter() {
@@ -90,12 +86,8 @@ static void prepare(Fiber &fiber, uint32_t index) {
 #endif
 }
 
-void wait_for_group() {
-    suspend(State::at_group_barrier);
-}
-void wait_for_subgroup() {
-    suspend(State::at_subgroup_barrier);
-}
+void wait_for_group() { suspend(State::at_group_barrier); }
+void wait_for_subgroup() { suspend(State::at_subgroup_barrier); }
 
 // Order 0 is forward, 1 backward, any other a seed.
 static uint32_t position(uint32_t step, uint32_t count, uint32_t order, uint32_t turn) {
@@ -132,10 +124,8 @@ static void run_subgroup(uint32_t first, uint32_t width, uint32_t order, uint32_
 
 static int run_group(uint32_t order, char *message, size_t capacity) {
     if (__start_threadgroup_memory)
-        memset(__start_threadgroup_memory, 0xff,
-               size_t(__stop_threadgroup_memory - __start_threadgroup_memory));
-    for (uint32_t i = 0; i < thread_count; i++)
-        prepare(fibers[i], i);
+        memset(__start_threadgroup_memory, 0xff, size_t(__stop_threadgroup_memory - __start_threadgroup_memory));
+    for (uint32_t i = 0; i < thread_count; i++) prepare(fibers[i], i);
     const uint32_t subgroups = (thread_count + subgroup_width - 1) / subgroup_width;
     for (uint32_t turn = order;; turn = turn * 1664525 + 1013904223) {
         for (uint32_t step = 0; step < subgroups; step++) {
@@ -149,12 +139,11 @@ static int run_group(uint32_t order, char *message, size_t capacity) {
         }
         if (finished == thread_count) return 0;
         if (waiting < thread_count) {
-            snprintf(message, capacity, "divergent barrier: %u of %u threads wait, %u have left", waiting,
-                     thread_count, finished);
+            snprintf(message, capacity, "divergent barrier: %u of %u threads wait, %u have left", waiting, thread_count,
+                     finished);
             return 1;
         }
-        for (uint32_t i = 0; i < thread_count; i++)
-            fibers[i].state = State::ready;
+        for (uint32_t i = 0; i < thread_count; i++) fibers[i].state = State::ready;
     }
 }
 

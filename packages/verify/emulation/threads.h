@@ -37,9 +37,7 @@ template <class T> T published(uint32_t lane) {
     return value;
 }
 
-inline uint32_t lanes() {
-    return std::min(subgroup_width, thread_count - current->subgroup * subgroup_width);
-}
+inline uint32_t lanes() { return std::min(subgroup_width, thread_count - current->subgroup * subgroup_width); }
 
 // Everybody publishes, meets, reads, and meets again so that no slot is overwritten too early.
 template <class T, class Read> auto exchange(T value, Read read) {
@@ -53,8 +51,7 @@ template <class T, class Read> auto exchange(T value, Read read) {
 template <class T, class Fold> T reduce(T value, Fold fold) {
     return exchange(value, [&] {
         T total = published<T>(0);
-        for (uint32_t lane = 1; lane < lanes(); lane++)
-            total = fold(total, published<T>(lane));
+        for (uint32_t lane = 1; lane < lanes(); lane++) total = fold(total, published<T>(lane));
         return total;
     });
 }

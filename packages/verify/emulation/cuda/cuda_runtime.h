@@ -26,20 +26,15 @@ struct alignas(16) uint4 {
 
 #define threadIdx (dim3{emulation::current->index, 0, 0})
 #define blockDim (dim3{emulation::thread_count, 1, 1})
-#define blockIdx                                                                                             \
-    (dim3{emulation::group_position[0], emulation::group_position[1], emulation::group_position[2]})
+#define blockIdx (dim3{emulation::group_position[0], emulation::group_position[1], emulation::group_position[2]})
 #define gridDim (dim3{emulation::group_count[0], emulation::group_count[1], emulation::group_count[2]})
 
-inline void __syncthreads() {
-    emulation::wait_for_group();
-}
-inline void __syncwarp(unsigned = ~0u) {
-    emulation::wait_for_subgroup();
-}
+inline void __syncthreads() { emulation::wait_for_group(); }
+inline void __syncwarp(unsigned = ~0u) { emulation::wait_for_subgroup(); }
 
 template <class T> T __shfl_xor_sync(unsigned, T value, int mask) {
-    return emulation::exchange(
-        value, [&] { return emulation::published<T>(emulation::current->lane ^ unsigned(mask)); });
+    return emulation::exchange(value,
+                               [&] { return emulation::published<T>(emulation::current->lane ^ unsigned(mask)); });
 }
 template <class T> T __shfl_down_sync(unsigned, T value, unsigned delta) {
     return emulation::exchange(value, [&] {
@@ -47,9 +42,7 @@ template <class T> T __shfl_down_sync(unsigned, T value, unsigned delta) {
         return from < emulation::lanes() ? emulation::published<T>(from) : value;
     });
 }
-template <class T> T __ldg(const T *address) {
-    return *address;
-}
+template <class T> T __ldg(const T *address) { return *address; }
 inline float __uint_as_float(unsigned bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
@@ -60,17 +53,14 @@ inline unsigned __float_as_uint(float value) {
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
-inline int __popc(unsigned bits) {
-    return __builtin_popcount(bits);
-}
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return unsigned(((uint64_t(high) << 32) | low) >> (shift & 31));
 }
 
 namespace emulation {
 // Calls a kernel with its arguments taken from pointers, as cuLaunchKernel does.
-template <class... P, size_t... I>
-void call_with(void (*function)(P...), void **arguments, std::index_sequence<I...>) {
+template <class... P, size_t... I> void call_with(void (*function)(P...), void **arguments, std::index_sequence<I...>) {
     function(*(std::remove_cvref_t<P> *)arguments[I]...);
 }
 template <class... P> void call(void (*function)(P...), void **arguments) {

@@ -49,48 +49,67 @@ uint64_t MTLCreateSystemDefaultDevice(void) {
     return getenv("MOCK_METAL_NO_DEVICE") ? 0 : DEVICE;
 }
 
-result objc_msgSend(uint64_t self, uint64_t selector, uint64_t a, uint64_t b, uint64_t c, uint64_t d, size grid, size group) {
+result objc_msgSend(uint64_t self, uint64_t selector, uint64_t a, uint64_t b, uint64_t c, uint64_t d, size grid,
+                    size group) {
     const char *name = (const char *)selector;
     result r = {0, 0};
     (void)d;
-    if (!strcmp(name, "name")) r.integer = STRING;
-    else if (!strcmp(name, "UTF8String")) r.integer = (uint64_t)(self == ERROR + 1 ? "program_source:1: error" : "Mock GPU");
-    else if (!strcmp(name, "localizedDescription")) r.integer = ERROR + 1;
+    if (!strcmp(name, "name"))
+        r.integer = STRING;
+    else if (!strcmp(name, "UTF8String"))
+        r.integer = (uint64_t)(self == ERROR + 1 ? "program_source:1: error" : "Mock GPU");
+    else if (!strcmp(name, "localizedDescription"))
+        r.integer = ERROR + 1;
     else if (!strcmp(name, "stringWithUTF8String:")) {
         LOG("string %zu\n", strlen((const char *)a));
         r.integer = STRING + 1;
-    } else if (!strcmp(name, "alloc") || !strcmp(name, "newCommandQueue")) owned++, r.integer = OBJECT;
-    else if (!strcmp(name, "retain")) owned++, r.integer = self;
-    else if (!strcmp(name, "release")) owned--;
-    else if (!strcmp(name, "init")) r.integer = self;
+    } else if (!strcmp(name, "alloc") || !strcmp(name, "newCommandQueue"))
+        owned++, r.integer = OBJECT;
+    else if (!strcmp(name, "retain"))
+        owned++, r.integer = self;
+    else if (!strcmp(name, "release"))
+        owned--;
+    else if (!strcmp(name, "init"))
+        r.integer = self;
     else if (!strcmp(name, "newBufferWithLength:options:")) {
         owned++;
         contents[buffer_count] = calloc(1, a);
         LOG("buffer %llu options %llu\n", (unsigned long long)a, (unsigned long long)b);
         r.integer = BUFFER + (uint64_t)buffer_count++;
-    } else if (!strcmp(name, "contents")) r.integer = (uint64_t)contents[self - BUFFER];
+    } else if (!strcmp(name, "contents"))
+        r.integer = (uint64_t)contents[self - BUFFER];
     else if (!strncmp(name, "newLibraryWithSource", 20)) {
-        if (getenv("MOCK_METAL_REFUSE")) *(uint64_t *)c = ERROR;
-        else owned++, r.integer = OBJECT;
-    } else if (!strncmp(name, "newFunction", 11) || !strncmp(name, "newComputePipeline", 18)) owned++, r.integer = OBJECT;
+        if (getenv("MOCK_METAL_REFUSE"))
+            *(uint64_t *)c = ERROR;
+        else
+            owned++, r.integer = OBJECT;
+    } else if (!strncmp(name, "newFunction", 11) || !strncmp(name, "newComputePipeline", 18))
+        owned++, r.integer = OBJECT;
     else if (!strcmp(name, "setConstantValue:type:atIndex:"))
         LOG("constant %llu = %u type %llu\n", (unsigned long long)c, *(uint32_t *)a, (unsigned long long)b);
-    else if (!strcmp(name, "setFastMathEnabled:")) LOG("fast math %llu\n", (unsigned long long)a);
-    else if (!strcmp(name, "commandBuffer") || !strcmp(name, "computeCommandEncoder")) r.integer = OBJECT;
+    else if (!strcmp(name, "setFastMathEnabled:"))
+        LOG("fast math %llu\n", (unsigned long long)a);
+    else if (!strcmp(name, "commandBuffer") || !strcmp(name, "computeCommandEncoder"))
+        r.integer = OBJECT;
     else if (!strcmp(name, "setBuffer:offset:atIndex:"))
-        LOG("set buffer %llu offset %llu index %llu\n", (unsigned long long)(a - BUFFER), (unsigned long long)b, (unsigned long long)c);
+        LOG("set buffer %llu offset %llu index %llu\n", (unsigned long long)(a - BUFFER), (unsigned long long)b,
+            (unsigned long long)c);
     else if (!strcmp(name, "setBytes:length:atIndex:"))
         LOG("set bytes %u.. length %llu index %llu\n", *(uint32_t *)a, (unsigned long long)b, (unsigned long long)c);
     else if (!strcmp(name, "setThreadgroupMemoryLength:atIndex:"))
         LOG("threadgroup memory %llu index %llu\n", (unsigned long long)a, (unsigned long long)b);
     else if (!strcmp(name, "dispatchThreadgroups:threadsPerThreadgroup:"))
-        LOG("dispatch %llu %llu %llu by %llu %llu %llu\n", (unsigned long long)grid.width, (unsigned long long)grid.height,
-            (unsigned long long)grid.depth, (unsigned long long)group.width, (unsigned long long)group.height,
-            (unsigned long long)group.depth);
-    else if (!strcmp(name, "status")) r.integer = getenv("MOCK_METAL_FAULT") ? 5 : 4;
-    else if (!strcmp(name, "error")) r.integer = ERROR;
-    else if (!strcmp(name, "GPUStartTime")) r.real = 1.5;
-    else if (!strcmp(name, "GPUEndTime")) r.real = 1.75;
+        LOG("dispatch %llu %llu %llu by %llu %llu %llu\n", (unsigned long long)grid.width,
+            (unsigned long long)grid.height, (unsigned long long)grid.depth, (unsigned long long)group.width,
+            (unsigned long long)group.height, (unsigned long long)group.depth);
+    else if (!strcmp(name, "status"))
+        r.integer = getenv("MOCK_METAL_FAULT") ? 5 : 4;
+    else if (!strcmp(name, "error"))
+        r.integer = ERROR;
+    else if (!strcmp(name, "GPUStartTime"))
+        r.real = 1.5;
+    else if (!strcmp(name, "GPUEndTime"))
+        r.real = 1.75;
     else if (strcmp(name, "setComputePipelineState:") && strcmp(name, "endEncoding") && strcmp(name, "commit") &&
              strcmp(name, "waitUntilCompleted"))
         LOG("unknown message %s\n", name);
