@@ -39,6 +39,7 @@ export function helpText(command: CommandName | undefined): string {
       ...Object.values(commands).map(
         (each) => `  ${each.usage.padEnd(width)}  ${each.summary.split(/(?<=\.)\s/)[0]}`,
       ),
+      `  ${"eliza-inference verify".padEnd(width)}  Holds the KV-cache kernels against the reference on every device here.`,
       "",
       ...table(common),
       "",

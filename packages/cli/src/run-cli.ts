@@ -22,6 +22,8 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
 export async function runCli(args: readonly string[], host: Host): Promise<number> {
   let reporter = createReporter(host, args.includes("--json"));
   try {
+    // It has flags of its own, and the same ones on a machine where only the packed verifier is.
+    if (args[0] === "verify") return await (await import("@eliza-inference/verify")).runVerify(args.slice(1));
     const line = readCommandLine(args);
     reporter = createReporter(host, line.json);
     if (line.help) {

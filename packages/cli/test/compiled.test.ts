@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -15,4 +15,20 @@ test("compiled, the packages run on plain Node without a loader", () => {
   assert.match(version, /^\d+\.\d+\.\d+/);
   const names = "import('eliza-inference').then((m) => console.log(typeof m.Inference.open))";
   assert.equal(execFileSync(process.execPath, ["-e", names], { cwd: root }).toString().trim(), "function");
+});
+
+test("verify is a command, with its own flags and exit statuses", () => {
+  const run = (...args: string[]) =>
+    spawnSync(
+      process.execPath,
+      [join(root, "scripts/ts.mjs"), join(root, "packages/cli/src/main.ts"), ...args],
+      {
+        encoding: "utf8",
+      },
+    );
+  const help = run("verify", "--help");
+  assert.match(help.stdout + help.stderr, /--device NAME/);
+  assert.equal(help.status, 0);
+  assert.equal(run("verify", "--device", "toaster").status, 2);
+  assert.match(run("--help").stdout, /eliza-inference verify/);
 });
