@@ -54,7 +54,7 @@ async function testFiles(): Promise<string[]> {
 
 if (only.length === 0) {
   const bin = (name: string) => join(root, "node_modules", ".bin", name);
-  await check("format and lint", bin("biome"), ["ci", "."]);
+  await check("format and lint", bin("biome"), ["ci", "--colors=off", "."]);
   await check("types", bin("tsc"), ["-p", "tsconfig.json"]);
   const sources = [
     ...(await filesBelow(join(root, "native"), /\.(c|cpp|h)$/)),
