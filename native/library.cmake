@@ -1,7 +1,7 @@
 file(GLOB_RECURSE ELIZA_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/src/*.cpp)
 add_library(elizainference_objects OBJECT ${ELIZA_SOURCES})
 target_include_directories(elizainference_objects
-    PUBLIC include src
+    PUBLIC include src graph
     PRIVATE ggml ${KERNELS_DIR}/include ${LLAMA_CPP_DIR}/src ${LLAMA_CPP_DIR}/vendor)
 target_compile_options(elizainference_objects PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
 target_compile_definitions(elizainference_objects PRIVATE ELIZA_BUILD

@@ -123,6 +123,7 @@ ELIZA_API EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx
 //   penalty_last_n tokens the repeat penalty looks back; default 64
 //   run_ahead     boolean: generate as soon as the prompt is in, without waiting for the first next; default false
 //   queue_size    tokens generated ahead of the reader; default 256
+//   kv_map        file of a solved map of the KV cache for this model (docs/learned-maps.md); default none
 ELIZA_API EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx,
                                                            const eliza_llm_stream_config_t *config,
                                                            const char *options_json, char **out_error);
@@ -171,6 +172,25 @@ ELIZA_API int eliza_inference_llm_stream_report(EliLlmStream *stream, char **jso
 ELIZA_API int eliza_inference_llm_poll(EliInferenceContext *ctx, EliLlmStream **streams_out, size_t cap,
                                        int timeout_ms);
 ELIZA_API int eliza_inference_llm_poll_wake(EliInferenceContext *ctx);
+
+// Statistics of a model over a text, from which maps of its KV cache are solved (docs/learned-maps.md).
+typedef struct EliCalibration EliCalibration;
+
+// Loads the context's model, on the CPU, beside any stream's. Options as a JSON object (NULL or "": none):
+//   tokens   tokens to look at, rounded down to whole windows; default 24576
+//   window   tokens of the text seen at once, each window a text of its own; default 2048
+//   threads  default: the processor's cores
+// NULL and *out_error on failure: MODEL_INVALID, MAP_UNSUPPORTED, TEXT_TOO_SHORT, INVALID_ARG.
+ELIZA_API EliCalibration *eliza_inference_calibration_open(EliInferenceContext *ctx, const char *text, size_t text_bytes,
+                                                           const char *options_json, char **out_error);
+// Looks at the next few hundred tokens. 0: more to come, 1: all are done, < 0: error.
+ELIZA_API int eliza_inference_calibration_step(EliCalibration *calibration, int32_t *done_out, int32_t *total_out,
+                                               char **out_error);
+// Writes the statistics as a GGUF file, whole or not at all, with the given hashes of the weights and of the text.
+ELIZA_API int eliza_inference_calibration_save(EliCalibration *calibration, const char *filename,
+                                               const char *model_sha256, const char *text_sha256, char **out_error);
+// NULL is allowed.
+ELIZA_API void eliza_inference_calibration_close(EliCalibration *calibration);
 
 #ifdef __cplusplus
 }

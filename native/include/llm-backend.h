@@ -24,6 +24,7 @@ struct StreamOptions {
     int32_t penalty_last_n = 64;
     bool run_ahead = false;
     int32_t queue_size = 256;
+    std::string kv_map;      // a solved map's file; empty: none
 };
 
 // One runtime that was looked at when a stream was opened, and why it was taken or not.

@@ -9,6 +9,13 @@ target_link_libraries(eliza-quality PRIVATE llama ggml)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/distribution.cpp PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
 
 if (NOT ELIZA_PRISTINE)
+    # Learned maps, which llama.cpp without edits does not know.
+    foreach (tool IN ITEMS eliza-logits)
+        target_sources(${tool} PRIVATE $<TARGET_OBJECTS:elizainference_objects>)
+        target_include_directories(${tool} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../src ${CMAKE_CURRENT_LIST_DIR}/../graph)
+        target_compile_definitions(${tool} PRIVATE ELIZA_MAPS)
+        target_link_libraries(${tool} PRIVATE ggml-base ggml-cpu Threads::Threads)
+    endforeach ()
     add_executable(eliza-stream-loop ${CMAKE_CURRENT_LIST_DIR}/stream-loop.c)
     target_link_libraries(eliza-stream-loop PRIVATE elizainference)
     # What the C ABI cannot show from outside: the selector, UTF-8 assembly, queues.

@@ -52,6 +52,11 @@ StreamOptions parse_stream_options(const char *text) {
                 invalid("option min_p is " + value.dump(), "give a number from 0 to 1");
             }
             options.min_p = value.get<float>();
+        } else if (key == "kv_map") {
+            if (!value.is_string() || value.get<std::string>().empty()) {
+                invalid("option kv_map is " + value.dump(), "give the path of a solved map");
+            }
+            options.kv_map = value.get<std::string>();
         } else if (key == "run_ahead") {
             if (!value.is_boolean()) invalid("option run_ahead is " + value.dump(), "give true or false");
             options.run_ahead = value.get<bool>();

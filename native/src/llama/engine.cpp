@@ -163,7 +163,18 @@ Pool &Engine::make_pool(const ContextShape &shape) {
     take_llama_errors();
     Pool &pool = pools_.emplace_back();
     pool.shape = shape;
-    pool.context.reset(llama_init_from_model(model_.get(), params));
+    try {
+        if (!shape.kv_map.empty()) {
+            pool.map = std::make_unique<LearnedMap>(shape.kv_map, model_.get(), shape.type_k, shape.type_v,
+                                                    params.offload_kqv);
+            params.kv_map = pool.map->graph();
+        }
+        pool.context.reset(llama_init_from_model(model_.get(), params));
+        if (pool.context != nullptr && pool.map != nullptr) pool.map->check_sharing(pool.context.get());
+    } catch (...) {
+        pools_.pop_back();
+        throw;
+    }
     if (pool.context == nullptr) {
         pools_.pop_back();
         const std::string reason = take_llama_errors();

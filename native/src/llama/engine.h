@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ggml-cpu.h"
+#include "llama/map/learned-map.h"
 #include "llama/memory.h"
 #include "llama/model.h"
 #include "llama/sequence.h"
@@ -24,6 +25,7 @@ struct ContextDeleter {
 // A llama_context and the sequences that share it.
 struct Pool {
     ContextShape shape;
+    std::unique_ptr<LearnedMap> map; // outlives the context that uses it
     std::unique_ptr<llama_context, ContextDeleter> context;
     std::vector<Sequence *> slots; // by sequence id; NULL where free
     llama_batch batch{};

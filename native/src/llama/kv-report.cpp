@@ -158,6 +158,17 @@ class CacheReport {
     json differences_ = json::array();
 };
 
+json map_report(const LearnedMap *map, const std::string &path) {
+    if (map == nullptr) return nullptr;
+    return {{"path", path},
+            {"sha256", map->sha256()},
+            {"statisticsSha256", map->statistics_sha256()},
+            {"contextSize", map->context_size()},
+            {"keys", map->maps_keys()},
+            {"values", map->maps_values()},
+            {"bytes", map->bytes()}};
+}
+
 } // namespace
 
 json kv_report(const Engine &engine, const Sequence &sequence) {
@@ -181,7 +192,9 @@ json kv_report(const Engine &engine, const Sequence &sequence) {
     } else if (memory != nullptr) {
         report.add_bytes(memory);
     }
-    return report.take(engine, shape);
+    json kv = report.take(engine, shape);
+    kv["map"] = map_report(sequence.pool->map.get(), shape.kv_map);
+    return kv;
 }
 
 } // namespace eliza

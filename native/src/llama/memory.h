@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "ggml.h"
 
@@ -17,6 +18,7 @@ struct ContextShape {
     int32_t max_streams = 1;
     ggml_type type_k = GGML_TYPE_F16;
     ggml_type type_v = GGML_TYPE_F16;
+    std::string kv_map; // a solved map's file, empty for none
 
     bool operator==(const ContextShape &) const = default;
 };

@@ -182,6 +182,7 @@ LlmBackendSession *open_llama_session(EliInferenceContext &ctx, const eliza_llm_
     const auto cores = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
     shape.threads = options.threads > 0 ? options.threads : cores;
     shape.max_streams = options.max_streams;
+    shape.kv_map = options.kv_map;
     shape.batch_size = std::min(options.batch_size, shape.context_size);
     shape.ubatch_size = std::min(options.ubatch_size, shape.batch_size);
 

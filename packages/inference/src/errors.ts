@@ -16,6 +16,11 @@ export type InferenceErrorCode =
   | "NATIVE_FAULT"
   | "NUMERIC_FAULT"
   | "NOT_IMPLEMENTED"
+  | "MAP_NOT_FOUND"
+  | "MAP_INVALID"
+  | "MAP_MISMATCH"
+  | "MAP_UNSUPPORTED"
+  | "TEXT_TOO_SHORT"
   | "ABI_MISMATCH"
   | "CLOSED"
   | FetchErrorCode;

@@ -12,6 +12,11 @@ const NATIVE_CODES = new Set<string>([
   "NUMERIC_FAULT",
   "NOT_IMPLEMENTED",
   "CANCELLED",
+  "MAP_NOT_FOUND",
+  "MAP_INVALID",
+  "MAP_MISMATCH",
+  "MAP_UNSUPPORTED",
+  "TEXT_TOO_SHORT",
 ] satisfies InferenceErrorCode[]);
 
 /** The error that the native library describes as `CODE: message`, a line break, and what to do. */

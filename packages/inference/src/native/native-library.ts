@@ -9,6 +9,7 @@ export const ABI_VERSION = "14";
 /** Opaque native objects; koffi's external pointers. */
 export type ContextHandle = object & { readonly __context: unique symbol };
 export type StreamHandle = object & { readonly __stream: unique symbol };
+export type CalibrationHandle = object & { readonly __calibration: unique symbol };
 
 export interface CacheTypeInfo {
   name: string;
@@ -103,6 +104,16 @@ export class NativeLibrary {
           ...["void *", "int32_t *", "size_t", "int", "_Out_ void **", "_Out_ void **"],
         ]),
         report: declare("llm_stream_report", "int", ["void *", "_Out_ void **", "_Out_ void **"]),
+        calibration_open: declare("calibration_open", "void *", [
+          ...["void *", "const char *", "size_t", "const char *", "_Out_ void **"],
+        ]),
+        calibration_step: declare("calibration_step", "int", [
+          ...["void *", "int32_t *", "int32_t *", "_Out_ void **"],
+        ]),
+        calibration_save: declare("calibration_save", "int", [
+          ...["void *", "const char *", "const char *", "const char *", "_Out_ void **"],
+        ]),
+        calibration_close: declare("calibration_close", "void", ["void *"]),
         poll: declare("llm_poll", "int", ["void *", "uint64_t *", "size_t", "int"]),
         poll_wake: declare("llm_poll_wake", "int", ["void *"]),
       };
@@ -238,6 +249,50 @@ export class NativeLibrary {
     const status = (await this.#async("report", stream, out, error)) as number;
     if (status < 0) throw this.#takeError(error, status);
     return JSON.parse(this.#takeString(out[0]));
+  }
+
+  /** Loads the context's model for a calibration over `text`. */
+  async openCalibration(
+    context: ContextHandle,
+    text: string,
+    options: { tokens?: number; window?: number; threads?: number },
+  ): Promise<CalibrationHandle> {
+    const error: ErrorSlot = [null];
+    const bytes = Buffer.byteLength(text);
+    const handle = await this.#async(
+      "calibration_open",
+      ...[context, text, bytes, JSON.stringify(options), error],
+    );
+    if (handle === null) throw this.#takeError(error, -1);
+    return handle as CalibrationHandle;
+  }
+
+  /** Looks at the next few hundred tokens. */
+  async stepCalibration(
+    handle: CalibrationHandle,
+  ): Promise<{ done: number; total: number; finished: boolean }> {
+    const error: ErrorSlot = [null];
+    const [done, total] = [new Int32Array(1), new Int32Array(1)];
+    const status = (await this.#async("calibration_step", handle, done, total, error)) as number;
+    if (status < 0) throw this.#takeError(error, status);
+    return { done: done[0]!, total: total[0]!, finished: status === 1 };
+  }
+
+  async saveCalibration(
+    handle: CalibrationHandle,
+    path: string,
+    hashes: { model: string; text: string },
+  ): Promise<void> {
+    const error: ErrorSlot = [null];
+    const status = (await this.#async(
+      "calibration_save",
+      ...[handle, path, hashes.model, hashes.text, error],
+    )) as number;
+    if (status < 0) throw this.#takeError(error, status);
+  }
+
+  async closeCalibration(handle: CalibrationHandle): Promise<void> {
+    await this.#async("calibration_close", handle);
   }
 
   /** Waits for output of any of the context's streams; their addresses, none when the time is over or after a wake. */

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace eliza {
+
+struct CalibrationOptions {
+    int32_t tokens = 24576; // rounded down to whole windows
+    int32_t window = 2048;  // tokens of a text that the model sees at once
+    int32_t threads = 0;    // 0: the processor's cores
+};
+
+// Throws INVALID_ARG. NULL or "": the defaults.
+CalibrationOptions parse_calibration_options(const char *json);
+
+// The statistics of a model's keys, values and queries over a text, gathered from llama.cpp's own graph.
+class Calibration {
+  public:
+    // Loads the model. Throws what load_model throws, TEXT_TOO_SHORT, INVALID_ARG, MAP_UNSUPPORTED.
+    Calibration(const std::string &model_path, const std::string &text, const CalibrationOptions &options);
+    ~Calibration();
+
+    // Runs the next few hundred tokens. False once all are done.
+    bool step();
+    int32_t done() const;
+    int32_t total() const;
+
+    // Writes the statistics, whole or not at all; only when all tokens are done. The hashes go into the file.
+    void save(const std::string &path, const std::string &model_sha256, const std::string &text_sha256) const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace eliza

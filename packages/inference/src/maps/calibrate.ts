@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { access, constants, mkdir, readFile, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { InferenceError } from "../errors.ts";
+import { resolveModel } from "../models/index.ts";
+import { findLibrary } from "../native/find-library.ts";
+import { NativeLibrary } from "../native/native-library.ts";
+import { mapOfUser } from "./map-files.ts";
+import { weightsHash } from "./weights-hash.ts";
+
+/** Prose, dialogue, code, JSON and several languages, written for this. */
+export const calibrationTextPath = fileURLToPath(new URL("../../data/calibration.txt", import.meta.url));
+
+export interface CalibrateOptions {
+  /** A text file to look at in place of the one that comes with the package. */
+  textPath?: string;
+  /** Tokens to look at, rounded down to whole windows. Defaults to 24,576. */
+  tokens?: number;
+  /** Tokens that the model sees at once. Defaults to 2,048; contexts of any length can use the result. */
+  contextSize?: number;
+  /** Where the result goes. Defaults to the user's folder, where `kvMap: "auto"` finds it. */
+  outPath?: string;
+  threads?: number;
+  /** Stops between two pieces of a few hundred tokens; nothing is written. */
+  signal?: AbortSignal;
+  onProgress?: (progress: { done: number; total: number }) => void;
+  /** The native library's file. Defaults to ELIZA_INFERENCE_LIBRARY, or the built one. */
+  libraryPath?: string;
+}
+
+export interface Calibrated {
+  path: string;
+  bytes: number;
+  tokens: number;
+  modelSha256: string;
+  textSha256: string;
+  seconds: number;
+}
+
+/**
+ * Looks at a model's keys, values and queries over a text and writes down their statistics, from which maps of its
+ * cache are solved. Memory does not grow with the number of tokens.
+ *
+ * @param model as for Inference.open
+ * @throws InferenceError MODEL_NOT_FOUND, MODEL_INVALID, MAP_UNSUPPORTED, TEXT_TOO_SHORT, INVALID_ARGUMENT,
+ *   PERMISSION_DENIED, CANCELLED, NATIVE_LIBRARY_MISSING, ABI_MISMATCH
+ */
+export async function calibrate(model: string, options: CalibrateOptions = {}): Promise<Calibrated> {
+  const started = performance.now();
+  const { path } = await resolveModel(model);
+  const text = await readText(options.textPath ?? calibrationTextPath);
+  const library = NativeLibrary.load(await findLibrary(options.libraryPath));
+  const modelSha256 = await weightsHash(path);
+  const textSha256 = createHash("sha256").update(text).digest("hex");
+  const outPath = resolve(options.outPath ?? mapOfUser(modelSha256));
+  await mkdir(dirname(outPath), { recursive: true });
+  await checkWritable(dirname(outPath));
+  const context = library.create(path);
+  try {
+    const calibration = await library.openCalibration(context, text, {
+      ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
+      ...(options.contextSize === undefined ? {} : { window: options.contextSize }),
+      ...(options.threads === undefined ? {} : { threads: options.threads }),
+    });
+    try {
+      let step = { done: 0, total: 0, finished: false };
+      while (!step.finished) {
+        if (options.signal?.aborted) throw cancelled(options.signal);
+        step = await library.stepCalibration(calibration);
+        options.onProgress?.({ done: step.done, total: step.total });
+      }
+      if (options.signal?.aborted) throw cancelled(options.signal);
+      await library.saveCalibration(calibration, outPath, { model: modelSha256, text: textSha256 });
+      const { size } = await stat(outPath);
+      const seconds = (performance.now() - started) / 1000;
+      return { path: outPath, bytes: size, tokens: step.done, modelSha256, textSha256, seconds };
+    } finally {
+      await library.closeCalibration(calibration);
+    }
+  } finally {
+    await library.destroy(context);
+  }
+}
+
+function cancelled(signal: AbortSignal): InferenceError {
+  return new InferenceError(
+    "CANCELLED",
+    "the calibration was stopped",
+    "Nothing was written; run it again.",
+    {
+      cause: signal.reason,
+    },
+  );
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw new InferenceError(
+      "INVALID_ARGUMENT",
+      `the text ${path} cannot be read: ${(cause as Error).message}`,
+      "Give the path of a text file.",
+      { cause },
+    );
+  }
+}
+
+async function checkWritable(folder: string): Promise<void> {
+  await access(folder, constants.W_OK).catch((cause: unknown) => {
+    throw new InferenceError("PERMISSION_DENIED", `${folder} may not be written`, "Give another --out.", {
+      cause,
+    });
+  });
+}
