@@ -5,6 +5,7 @@
 // of the whole distribution from the reference's, whether the likeliest token is the same, and the probability of the
 // token that follows. @BATCH decodes the scored positions BATCH tokens at a time (1 is how a reply is generated);
 // otherwise, and before `start`, `ubatch` at a time.
+// +map stores through the learned map of the key `map`, a solved one's file.
 //
 // Keys: start, ubatch, threads; shifts, how often everything in the cache moves to later positions, a token being decoded
 // after each time, once `start` is reached; scratch, a file for the reference's logits of one chunk (float32, removed at the end);
@@ -34,6 +35,9 @@
 #include "llama-kv-cache.h"
 #include "llama-model.h"
 #include "llama.h"
+#ifdef ELIZA_MAPS
+#include "llama/map/learned-map.h"
+#endif
 
 namespace {
 
@@ -54,10 +58,12 @@ struct Cache {
     std::string name; // as it was asked for
     std::string k, v;
     int32_t batch = 0; // 0: ubatch
+    bool mapped = false;
 };
 
-Cache parse_cache(const std::string &name) {
-    Cache cache{name, {}, {}, 0};
+Cache parse_cache(const std::string &asked) {
+    Cache cache{asked, {}, {}, 0, asked.ends_with("+map")};
+    const std::string name = asked.substr(0, asked.size() - (cache.mapped ? 4 : 0));
     const size_t slash = name.find('/');
     const size_t at = name.find('@');
     if (slash == std::string::npos) fail("not K/V: " + name);
@@ -143,6 +149,7 @@ struct Scores {
 
 struct Options {
     int32_t start, ubatch, threads, shifts;
+    std::string map;
 };
 
 struct ContextDeleter {
@@ -150,7 +157,38 @@ struct ContextDeleter {
 };
 using ContextPtr = std::unique_ptr<llama_context, ContextDeleter>;
 
-ContextPtr make_context(llama_model *model, const Cache &cache, size_t tokens, const Options &options) {
+#ifdef ELIZA_MAPS
+using MapPtr = std::unique_ptr<eliza::LearnedMap>;
+
+MapPtr load_map(llama_model *model, const Cache &cache, llama_context_params &params, const Options &options) {
+    if (!cache.mapped) return nullptr;
+    try {
+        auto map = std::make_unique<eliza::LearnedMap>(options.map, model, params.type_k, params.type_v, false);
+        params.kv_map = map->graph();
+        return map;
+    } catch (const std::exception &error) {
+        fail(error.what());
+    }
+}
+#else
+using MapPtr = std::unique_ptr<int>;
+
+MapPtr load_map(llama_model *, const Cache &cache, llama_context_params &, const Options &) {
+    if (cache.mapped) fail("llama.cpp without edits takes no map: " + cache.name);
+    return nullptr;
+}
+#endif
+
+// The map outlives the context that computes with it.
+struct MappedContext {
+    MapPtr map;
+    ContextPtr context;
+
+    llama_context *get() const { return context.get(); }
+    explicit operator bool() const { return context != nullptr; }
+};
+
+MappedContext make_context(llama_model *model, const Cache &cache, size_t tokens, const Options &options) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = (static_cast<uint32_t>(tokens) + 255) / 256 * 256;
     params.n_batch = params.n_ubatch = static_cast<uint32_t>(options.ubatch);
@@ -158,11 +196,12 @@ ContextPtr make_context(llama_model *model, const Cache &cache, size_t tokens, c
     params.n_threads = params.n_threads_batch = options.threads;
     params.type_k = find_type(cache.k, model->hparams.n_embd_head_k());
     params.type_v = find_type(cache.v, model->hparams.n_embd_head_v());
-    if (params.type_k == GGML_TYPE_COUNT || params.type_v == GGML_TYPE_COUNT) return nullptr;
+    if (params.type_k == GGML_TYPE_COUNT || params.type_v == GGML_TYPE_COUNT) return {};
     params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
     params.swa_full = false;
+    MapPtr map = load_map(model, cache, params, options);
     ContextPtr context(llama_init_from_model(model, params));
-    return context;
+    return {std::move(map), std::move(context)};
 }
 
 // Decodes all tokens but the last and calls `each(position, logits)` from `start` on. Returns the processor seconds of decoding.
@@ -246,7 +285,8 @@ int main(int argc, char **argv) {
     if (argc < 4) fail("usage: eliza-quality MODEL CHUNKS_FILE [key=value...] K/V[@BATCH]...");
     std::map<std::string, std::string> values{
         {"start", "1024"},        {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"},
-        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"}};
+        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"},
+        {"map", ""}};
     std::vector<Cache> caches;
     for (int i = 3; i < argc; ++i) {
         const std::string argument = argv[i];
@@ -260,7 +300,7 @@ int main(int argc, char **argv) {
         }
     }
     const Options options{std::stoi(values["start"]), std::stoi(values["ubatch"]), std::stoi(values["threads"]),
-                          std::stoi(values["shifts"])};
+                          std::stoi(values["shifts"]), values["map"]};
     const Cache reference = parse_cache(values["reference"]);
     const auto chunks = read_chunks(argv[2], options.start);
 
@@ -288,7 +328,7 @@ int main(int argc, char **argv) {
         };
         const LogitsFile truth(values["scratch"], vocabulary, tokens.size() - 1 - static_cast<size_t>(options.start));
         {
-            const ContextPtr context = make_context(model, reference, tokens.size(), options);
+            const MappedContext context = make_context(model, reference, tokens.size(), options);
             if (!context) fail("no reference cache " + reference.name);
             reference_scores.bytes = measured_bytes_per_token(context.get());
             reference_scores.seconds +=
@@ -307,7 +347,7 @@ int main(int argc, char **argv) {
                    {"cpuSeconds", reference_scores.seconds}});
         }
         for (size_t i = 0; i < caches.size(); ++i) {
-            const ContextPtr context = make_context(model, caches[i], tokens.size(), options);
+            const MappedContext context = make_context(model, caches[i], tokens.size(), options);
             if (!context || (options.shifts > 0 && !llama_memory_can_shift(llama_get_memory(context.get())))) {
                 print({{"refused", caches[i].name},
                        {"reason", context ? "its keys cannot be shifted" : "no such type for these heads"}});

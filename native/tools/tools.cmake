@@ -10,7 +10,7 @@ set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/distribution.cpp PROPERTIE
 
 if (NOT ELIZA_PRISTINE)
     # Learned maps, which llama.cpp without edits does not know.
-    foreach (tool IN ITEMS eliza-logits)
+    foreach (tool IN ITEMS eliza-logits eliza-quality)
         target_sources(${tool} PRIVATE $<TARGET_OBJECTS:elizainference_objects>)
         target_include_directories(${tool} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../src ${CMAKE_CURRENT_LIST_DIR}/../graph)
         target_compile_definitions(${tool} PRIVATE ELIZA_MAPS)

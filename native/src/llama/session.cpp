@@ -173,7 +173,7 @@ LlmBackendSession *open_llama_session(EliInferenceContext &ctx, const eliza_llm_
     const llama_hparams &hparams = engine.model()->hparams;
 
     ContextShape shape;
-    shape.type_k = cache_type_for_heads(type_k, hparams, 'K');
+    shape.type_k = cache_type_for_heads(type_k, hparams, 'K', !options.kv_map.empty());
     shape.type_v = cache_type_for_heads(type_v, hparams, 'V');
     const int32_t trained = llama_model_n_ctx_train(engine.model());
     shape.context_size = config.context_size > 0                ? config.context_size

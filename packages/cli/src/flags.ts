@@ -1,5 +1,5 @@
 /** Which commands take a flag; a flag of no command is taken by all. */
-export type CommandName = "run" | "pull" | "models" | "doctor";
+export type CommandName = "run" | "pull" | "models" | "doctor" | "calibrate";
 
 export interface Flag {
   name: string;
@@ -34,13 +34,26 @@ export const flags: readonly Flag[] = [
   { name: "cache-type-k", value: "TYPE", ...run, help: "type of the key cache, such as f16, q8_0, turbo4" },
   { name: "cache-type-v", value: "TYPE", ...run, help: "type of the value cache" },
   {
+    name: "kv-map",
+    value: "auto|off|FILE",
+    ...run,
+    help: "learned map of the cache, from calibrate; auto (the default): where there is one",
+  },
+  {
     name: "n-gpu-layers",
     value: "N",
     number: integer(-1, 2 ** 31 - 1),
     ...run,
     help: "layers on the GPU; -1: all, 0: none",
   },
-  { name: "threads", short: "t", value: "N", number: integer(1, 4096), ...run, help: "CPU threads" },
+  {
+    name: "threads",
+    short: "t",
+    value: "N",
+    number: integer(1, 4096),
+    commands: ["run", "calibrate"],
+    help: "CPU threads",
+  },
   { name: "temperature", value: "X", number: real(0, 100), ...run, help: "0: greedy (the default)" },
   { name: "top-p", value: "X", number: real(0, 1), ...run, help: "nucleus sampling; 1: off" },
   { name: "top-k", value: "N", number: integer(0, 2 ** 31 - 1), ...run, help: "0: off" },
@@ -57,6 +70,32 @@ export const flags: readonly Flag[] = [
     number: integer(0, 2 ** 32 - 1),
     ...run,
     help: "for the same answer every time",
+  },
+  {
+    name: "text",
+    value: "FILE",
+    commands: ["calibrate"],
+    help: "text to look at; by default the package's own",
+  },
+  {
+    name: "tokens",
+    value: "N",
+    number: integer(64, 1 << 24),
+    commands: ["calibrate"],
+    help: "tokens to look at, in whole windows; default 24576",
+  },
+  {
+    name: "context",
+    value: "N",
+    number: integer(64, 1 << 20),
+    commands: ["calibrate"],
+    help: "tokens that the model sees at once, a window; default 2048",
+  },
+  {
+    name: "out",
+    value: "FILE",
+    commands: ["calibrate"],
+    help: "where the result goes; by default the user's folder, where run finds it",
   },
   {
     name: "source",

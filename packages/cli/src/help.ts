@@ -16,6 +16,15 @@ const commands: Readonly<Record<CommandName, { usage: string; summary: string; e
     summary: "Fetches a known model, verifies it and keeps it. A pull that was stopped goes on where it was.",
     examples: ["eliza-inference pull smollm2-135m"],
   },
+  calibrate: {
+    usage: "eliza-inference calibrate MODEL",
+    summary:
+      "Learns a map of a model's KV cache. Coded caches then lose less; run uses it by itself (--kv-map auto).\nTakes minutes on a CPU, once a model.",
+    examples: [
+      "eliza-inference calibrate smollm2-135m",
+      "eliza-inference calibrate ./model.gguf --text notes.txt --tokens 8192",
+    ],
+  },
   models: {
     usage: "eliza-inference models",
     summary: "Lists the known models and which of them are here.",

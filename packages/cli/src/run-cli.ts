@@ -12,6 +12,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   run: async () => (await import("./commands/run.ts")).run,
   pull: async () => (await import("./commands/pull.ts")).pull,
   models: async () => (await import("./commands/models.ts")).models,
+  calibrate: async () => (await import("./commands/calibrate.ts")).calibrateModel,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
 };
 

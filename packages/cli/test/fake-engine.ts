@@ -86,6 +86,7 @@ function reportOf(path: string, chatTemplate: string, typeK: string): StreamRepo
       typeV: "f16",
       graphRotationK: false,
       graphRotationV: false,
+      map: null,
       bytesPerToken: 12_345,
       bytesComputed: 98_760,
       bytesTotal: 98_760,

@@ -1,6 +1,7 @@
 import { type ChatMessage, type RenderChatOptions, renderChat } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 import { readGguf } from "./gguf/index.ts";
+import { chooseMap } from "./maps/index.ts";
 import { resolveModel } from "./models/index.ts";
 import { findLibrary } from "./native/find-library.ts";
 import {
@@ -21,6 +22,11 @@ export interface OpenOptions {
   cacheTypeK?: string;
   /** KV cache type of V, by name. Defaults to "f16". */
   cacheTypeV?: string;
+  /**
+   * The learned map of the cache: "auto" (the default) uses what `calibrate` wrote beside the model or in the user's
+   * folder, if it did and a cache type is coded; "off" uses none; anything else is that file.
+   */
+  kvMap?: string;
   /** Threads that compute. Defaults to the processor's cores. */
   threads?: number;
   /** Layers on a GPU: -1 for all where there is one, 0 for none. Defaults to -1. */
@@ -71,6 +77,8 @@ export class Inference {
   readonly #context: ContextHandle;
   readonly #poller: OutputPoller;
   readonly #options: OpenOptions;
+  /** File of the map that the engine computes with. */
+  readonly #solvedMap: string | undefined;
   // Whatever holds a native stream: closing waits for all of it.
   readonly #streams = new Set<TokenStream>();
   readonly #busy = new Set<Promise<unknown>>();
@@ -78,7 +86,13 @@ export class Inference {
   #report!: InferenceReport;
   #closed: Promise<void> | undefined;
 
-  private constructor(library: NativeLibrary, context: ContextHandle, options: OpenOptions) {
+  private constructor(
+    library: NativeLibrary,
+    context: ContextHandle,
+    options: OpenOptions,
+    solvedMap: string | undefined,
+  ) {
+    this.#solvedMap = solvedMap;
     this.#library = library;
     this.#context = context;
     this.#options = options;
@@ -90,14 +104,20 @@ export class Inference {
    *
    * @param model a .gguf file, a bundle folder, or the name of a model that was pulled
    * @throws InferenceError MODEL_NOT_FOUND, MODEL_INVALID, CACHE_TYPE_UNSUPPORTED, BACKEND_UNAVAILABLE, OUT_OF_MEMORY,
-   *   CONTEXT_FAILED, INVALID_ARGUMENT, NATIVE_LIBRARY_MISSING, ABI_MISMATCH
+   *   CONTEXT_FAILED, INVALID_ARGUMENT, MAP_NOT_FOUND, MAP_INVALID, MAP_MISMATCH, NATIVE_LIBRARY_MISSING, ABI_MISMATCH
    */
   static async open(model: string, options: OpenOptions = {}): Promise<Inference> {
     const { path } = await resolveModel(model);
     await readGguf(path); // says what is wrong with a file far better than the runtime does
     const library = NativeLibrary.load(await findLibrary(options.libraryPath));
+    const map = await chooseMap(path, {
+      kvMap: options.kvMap ?? "auto",
+      cacheTypeK: options.cacheTypeK ?? "f16",
+      cacheTypeV: options.cacheTypeV ?? "f16",
+      contextSize: checkInteger("contextSize", options.contextSize, 1),
+    });
     const context = library.create(path);
-    const inference = new Inference(library, context, { ...options });
+    const inference = new Inference(library, context, { ...options }, map);
     try {
       const {
         timing: _,
@@ -261,6 +281,7 @@ export class Inference {
       batch_size: checkInteger("batchSize", this.#options.batchSize, 1),
       ubatch_size: checkInteger("ubatchSize", this.#options.ubatchSize, 1),
       max_streams: checkInteger("maxStreams", this.#options.maxStreams, 1),
+      kv_map: this.#solvedMap,
     };
     return this.#library.open(this.#context, config, extras);
   }

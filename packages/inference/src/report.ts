@@ -78,6 +78,20 @@ export interface InferenceReport {
     /** whether the graph turns K (V) of any layer before it is coded, as the cache says */
     graphRotationK: boolean;
     graphRotationV: boolean;
+    /** the learned map, if the cache is seen through one */
+    map: {
+      /** the solved map's file */
+      path: string;
+      sha256: string;
+      /** of the file that calibrate wrote */
+      statisticsSha256: string;
+      /** tokens that it is spread over */
+      contextSize: number;
+      keys: boolean;
+      values: boolean;
+      /** of its matrices in memory */
+      bytes: number;
+    } | null;
     /** K and V of one token over all layers, by the formats' layout */
     bytesPerToken: number;
     /** the whole cache, by the formats' layout and the cells of each layer */

@@ -55,11 +55,13 @@ function openOptions(line: CommandLine): OpenOptions {
   const contextSize = line.number("ctx-size");
   const cacheTypeK = line.text("cache-type-k");
   const cacheTypeV = line.text("cache-type-v");
+  const kvMap = line.text("kv-map");
   const threads = line.number("threads");
   const gpuLayers = line.number("n-gpu-layers");
   if (contextSize !== undefined && contextSize > 0) options.contextSize = contextSize;
   if (cacheTypeK !== undefined) options.cacheTypeK = cacheTypeK;
   if (cacheTypeV !== undefined) options.cacheTypeV = cacheTypeV;
+  if (kvMap !== undefined) options.kvMap = kvMap;
   if (threads !== undefined) options.threads = threads;
   if (gpuLayers !== undefined) options.gpuLayers = gpuLayers;
   return options;
