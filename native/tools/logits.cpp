@@ -87,6 +87,13 @@ int main(int argc, char **argv) {
 #endif
     llama_context *context = llama_init_from_model(model, params);
     if (context == nullptr) fail("cannot make the context");
+#ifdef ELIZA_MAPS
+    try {
+        if (map != nullptr) map->check_sharing(context);
+    } catch (const std::exception &error) {
+        fail(error.what());
+    }
+#endif
 
     const auto shift = std::stoi(options["shift"]);
     const size_t before_shift = shift > 0 ? tokens.size() * 2 / 3 : tokens.size();

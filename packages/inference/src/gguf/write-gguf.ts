@@ -1,6 +1,11 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 
-export type WritableGgufValue = string | number | { float: number } | readonly number[];
+export type WritableGgufValue =
+  | string
+  | number
+  | { float: number }
+  | { unsigned: number }
+  | readonly number[];
 
 export interface WritableGgufTensor {
   name: string;
@@ -10,12 +15,12 @@ export interface WritableGgufTensor {
 }
 
 const alignment = 32;
-const types = { int32: 5, float32: 6, string: 8, array: 9 } as const;
+const types = { uint32: 4, int32: 5, float32: 6, string: 8, array: 9 } as const;
 const tensorTypes = { float32: 0, float64: 28 } as const;
 
 /**
- * Writes a GGUF file of version 3 beside its place and renames it. Numbers and their arrays become int32, `{ float }`
- * float32.
+ * Writes a GGUF file of version 3 beside its place and renames it. Numbers and their arrays become int32,
+ * `{ unsigned }` uint32, `{ float }` float32.
  */
 export async function writeGguf(
   path: string,
@@ -68,6 +73,7 @@ async function write(
 function encoded(value: WritableGgufValue): Buffer[] {
   if (typeof value === "string") return [u32(types.string), text(value)];
   if (typeof value === "number") return [u32(types.int32), i32(value)];
+  if ("unsigned" in value) return [u32(types.uint32), u32(value.unsigned)];
   if ("float" in value) return [u32(types.float32), f32(value.float)];
   return [u32(types.array), u32(types.int32), u64(value.length), ...value.map(i32)];
 }
