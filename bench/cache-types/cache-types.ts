@@ -17,6 +17,7 @@ const USAGE = `usage: npm run bench -- cache-types [options]
   --types TYPE,…           cache types (all)
   --sides both,k,v         which side has the type (all three)
   --caches K/V[@BATCH],…   these caches instead of types and sides
+  --map FILE|auto          also each type through the learned map that calibrate wrote, and the mixed types
   --upstream               llama.cpp without edits instead of our engine
   --quantized-weights      the weights as the file has them; otherwise the same weights held in float32
   --start N --length N --chunks N   tokens before the first scored one, of a piece, pieces (1024, 3072, 2)
@@ -40,6 +41,7 @@ export async function run(args: string[]): Promise<void> {
       types: { type: "string", default: TYPES.join(",") },
       sides: { type: "string", default: "both,k,v" },
       caches: { type: "string" },
+      map: { type: "string" },
       upstream: { type: "boolean", default: false },
       "quantized-weights": { type: "boolean", default: false },
       start: { type: "string", default: "1024" },

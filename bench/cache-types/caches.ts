@@ -24,6 +24,24 @@ export function cacheOf(type: string, side: Side): string | undefined {
   return side === "both" ? `${type}/${type}` : side === "k" ? `${type}/f16` : `f16/${type}`;
 }
 
+/** Types of keys that exist only behind a learned map, with the type of values beside each. */
+export const MIXED = [
+  ["turbo4_mix", "turbo4_tcq"],
+  ["turbo3_mix", "turbo3_tcq"],
+  ["turbo2_mix", "turbo2_tcq"],
+] as const;
+
+/** The caches of these types on these sides, seen through a learned map; those that need one among them. */
+export function mappedCaches(types: readonly string[], sides: readonly Side[]): string[] {
+  const uniform = sides.flatMap((side) =>
+    types.flatMap((type) => (KEYS_ONLY.has(type) ? [] : (cacheOf(type, side) ?? []))),
+  );
+  const mixed = MIXED.flatMap(([k, v]) =>
+    sides.flatMap((side) => (side === "both" ? `${k}/${v}` : side === "k" ? `${k}/f16` : [])),
+  );
+  return [...uniform, ...mixed].map((cache) => `${cache}+map`);
+}
+
 /**
  * The f16 cache again, 32 tokens at a time: fewer than llama.cpp's tiled attention takes, so each query goes row by
  * row, as it does when a reply is generated. Nothing is stored in another way, so what this shows is rounding, and

@@ -56,6 +56,8 @@ export interface QualityRun {
   scratch: string;
   /** a file to write the model to with its weights in float32; absent for the weights as they are */
   float32?: string;
+  /** a solved learned map, for caches that end in +map */
+  map?: string;
   start: number;
   threads: number;
   caches: readonly string[];
@@ -71,6 +73,7 @@ export interface QualityRun {
 /** Runs eliza-quality and hands its results on as they come. Rejects with its message when it fails. */
 export async function runQuality(run: QualityRun): Promise<void> {
   const settings = [`start=${run.start}`, `threads=${run.threads}`, `scratch=${run.scratch}`];
+  if (run.map) settings.push(`map=${run.map}`);
   if (run.float32) settings.push(`float32=${run.float32}`);
   const child = spawn(run.tool, [run.model, run.chunksFile, ...settings, ...run.caches], {
     stdio: ["ignore", "pipe", "pipe"],
