@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { ensureNativeLibrary, type NativeLibrary } from "@eliza-inference/build";
-import { findKnownModel, Inference, resolveModel } from "eliza-inference";
-import { cacheOf, FLOOR, type Side, TYPES } from "./caches.ts";
+import { chooseMap, findKnownModel, Inference, resolveModel } from "eliza-inference";
+import { cacheOf, FLOOR, mappedCaches, type Side, TYPES } from "./caches.ts";
 import { type Chunks, TEXT, writeChunks } from "./chunks.ts";
 import { computedBytesPerToken } from "./computed-bytes.ts";
 import { type ModelShape, type ReferenceScore, runQuality } from "./quality-tool.ts";
@@ -66,6 +66,7 @@ export async function run(args: string[]): Promise<void> {
     ...values.sides
       .split(",")
       .flatMap((side) => values.types.split(",").flatMap((type) => cacheOf(type, side as Side) ?? [])),
+    ...(values.map ? mappedCaches(values.types.split(","), values.sides.split(",") as Side[]) : []),
   ];
   const save = values.save && !values.text;
   const settings = {
@@ -92,7 +93,7 @@ async function measure(
   engine: Engine,
   native: NativeLibrary,
   settings: { texts: string[]; start: number; length: number; count: number; threads: number },
-  { save, fresh }: { save: boolean; fresh: boolean },
+  { save, fresh, map }: { save: boolean; fresh: boolean; map: string | undefined },
 ): Promise<ModelResults> {
   const { path } = await resolveModel(given);
   const scratch = await mkdtemp(join(tmpdir(), "eliza-cache-types-"));
@@ -107,12 +108,21 @@ async function measure(
     );
     if (results && wanted.length === 0) return results;
     let shape: ModelShape | undefined;
+    const solved = wanted.some((cache) => cache.endsWith("+map"))
+      ? await chooseMap(path, {
+          kvMap: map ?? "auto",
+          cacheTypeK: "q4_0",
+          cacheTypeV: "q4_0",
+          contextSize: settings.length,
+        })
+      : undefined;
     await runQuality({
       tool: native.tool("eliza-quality"),
       model: path,
       chunksFile: chunks.file,
       scratch: join(scratch, "logits"),
       ...(engine.endsWith("weights") ? {} : { float32: join(scratch, "float32.gguf") }),
+      ...(solved ? { map: solved } : {}),
       start: settings.start,
       threads: settings.threads,
       caches: wanted,

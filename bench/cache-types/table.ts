@@ -46,6 +46,9 @@ export function renderModel(results: ModelResults): string {
     }
   }
   if (results.refused.length > 0) lines.push("", `Not for these heads: ${results.refused.join(", ")}.`);
+  const mapped = results.rows.filter((row) => row.engine === "ours" && row.cache.endsWith("+map"));
+  if (mapped.length > 0) lines.push("| **through a learned map** | | | | | | | |");
+  for (const row of mapped) lines.push(renderRow(results, row, row.cache.replace("+map", ", mapped")));
   if (missing.length > 0) lines.push("", `Not measured yet: ${missing.join(", ")}.`);
   for (const { engine, title } of OTHERS) {
     const rows = results.rows.filter((row) => row.engine === engine);
