@@ -2,7 +2,14 @@ export { type ChatMessage, type ChatTool, renderChat } from "./chat/index.ts";
 export { InferenceError, type InferenceErrorCode } from "./errors.ts";
 export { readGguf } from "./gguf/index.ts";
 export { Inference, type OpenOptions, type StreamOptions } from "./inference.ts";
-export { type Calibrated, type CalibrateOptions, calibrate, chooseMap } from "./maps/index.ts";
+export {
+  type Calibrated,
+  type CalibrateOptions,
+  calibrate,
+  chooseMap,
+  openStatistics,
+  solvedMap,
+} from "./maps/index.ts";
 export * from "./models/index.ts";
 export type { CacheTypeInfo } from "./native/native-library.ts";
 export { probeNativeLibrary } from "./native/probe-library.ts";

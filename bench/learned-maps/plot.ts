@@ -1,0 +1,93 @@
+import { FLOOR } from "../cache-types/caches.ts";
+import { type Run, rowOf } from "./results.ts";
+
+interface Point {
+  bytes: number;
+  kl: number;
+  label: string;
+  isMapped: boolean;
+}
+
+const [width, height, left, right, top, bottom] = [760, 460, 70, 20, 40, 50];
+
+/** Divergence against bytes a token, both axes logarithmic, with the Pareto front of mapped and plain types: SVG. */
+export function plotRun(run: Run): string {
+  const floor = rowOf(run, FLOOR)?.kl ?? 0;
+  const points = run.rows
+    .filter(({ cache }) => cache !== FLOOR && !/^f16\/|\/f16/.test(cache))
+    .map(({ cache, bytesPerToken, kl }): Point => {
+      const isMapped = cache.endsWith("+map");
+      const [k = "", v = ""] = cache.replace("+map", "").split("/");
+      return {
+        bytes: bytesPerToken,
+        kl: Math.max(kl - floor, floor / 10),
+        label: k === v ? k : `${k} / ${v}`,
+        isMapped,
+      };
+    })
+    .sort((a, b) => a.bytes - b.bytes || a.kl - b.kl);
+  const x = scale(
+    points.map(({ bytes }) => bytes),
+    left,
+    width - right,
+  );
+  const y = scale(
+    points.map(({ kl }) => kl),
+    height - bottom,
+    top,
+  );
+  const front = points.filter((point) =>
+    points.every((other) => other === point || other.bytes > point.bytes || other.kl > point.kl),
+  );
+  const line = front
+    .map(({ bytes, kl }, at) => `${at === 0 ? "M" : "L"}${x.at(bytes)} ${y.at(kl)}`)
+    .join(" ");
+  const marks = points.map(({ bytes, kl, label, isMapped }) => {
+    const [cx, cy] = [x.at(bytes), y.at(kl)];
+    const colour = isMapped ? "#0b6e4f" : "#8a8f98";
+    const shape = isMapped
+      ? `<circle cx="${cx}" cy="${cy}" r="4.5" fill="${colour}"/>`
+      : `<rect x="${cx - 4}" y="${cy - 4}" width="8" height="8" fill="${colour}"/>`;
+    return `${shape}<text x="${cx + 8}" y="${cy + 4}" fill="${colour}">${label}${isMapped ? ", mapped" : ""}</text>`;
+  });
+  const ticks = [
+    ...x.ticks.map(
+      (value) =>
+        `<text x="${x.at(value)}" y="${height - bottom + 18}" text-anchor="middle">${value}</text><line x1="${x.at(value)}" x2="${x.at(value)}" y1="${top}" y2="${height - bottom}"/>`,
+    ),
+    ...y.ticks.map(
+      (value) =>
+        `<text x="${left - 8}" y="${y.at(value) + 4}" text-anchor="end">${value}</text><line x1="${left}" x2="${width - right}" y1="${y.at(value)}" y2="${y.at(value)}"/>`,
+    ),
+  ];
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">`,
+    `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
+    `<text x="${left}" y="22" font-size="14">${run.title}, ${run.length} tokens: KL divergence against bytes a token</text>`,
+    `<g fill="#555" stroke="#e4e6ea" stroke-width="1" style="paint-order:stroke">${ticks.join("")}</g>`,
+    `<path d="${line}" fill="none" stroke="#d1495b" stroke-width="1.5"/>`,
+    ...marks,
+    `<text x="${(left + width - right) / 2}" y="${height - 10}" text-anchor="middle">bytes a token, K and V (red: the Pareto front)</text>`,
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+/** A logarithmic axis from `from` to `to`, with ticks at 1, 2 and 5. */
+function scale(
+  values: readonly number[],
+  from: number,
+  to: number,
+): { at: (value: number) => number; ticks: number[] } {
+  const [low, high] = [Math.log(Math.min(...values) * 0.85), Math.log(Math.max(...values) * 1.25)];
+  const at = (value: number) =>
+    Math.round(10 * (from + ((Math.log(value) - low) / (high - low)) * (to - from))) / 10;
+  const ticks: number[] = [];
+  for (let power = Math.floor(low / Math.LN10); power <= high / Math.LN10; power++) {
+    for (const step of [1, 2, 5]) {
+      const value = Number((step * 10 ** power).toPrecision(1));
+      if (Math.log(value) >= low && Math.log(value) <= high) ticks.push(value);
+    }
+  }
+  return { at, ticks };
+}
