@@ -18,6 +18,7 @@ const benchmarks: Record<
   "long-window": {
     what: "greedy continuations after 8,000 tokens of a sliding-window model, by cache type",
     load: () => import("./cache-types/long-window.ts"),
+  },
   "learned-maps": {
     what: "what a learned map of the KV cache is worth: every type plain and mapped, at several contexts",
     load: () => import("./learned-maps/learned-maps.ts"),
