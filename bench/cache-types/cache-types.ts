@@ -93,7 +93,7 @@ async function measure(
   engine: Engine,
   native: NativeLibrary,
   settings: { texts: string[]; start: number; length: number; count: number; threads: number },
-  { save, fresh, map }: { save: boolean; fresh: boolean; map: string | undefined },
+  { save, fresh, map }: { save: boolean; fresh: boolean; map?: string | undefined },
 ): Promise<ModelResults> {
   const { path } = await resolveModel(given);
   const scratch = await mkdtemp(join(tmpdir(), "eliza-cache-types-"));
