@@ -13,6 +13,8 @@ export interface SolveOptions {
   contextSize: number;
   /** Leaves keys at the positions that they were calibrated at. For measuring what spreading is worth. */
   unspread?: boolean;
+  /** Maps values too. Off by default: it gains little where it gains, and costs where the text was not like the use. */
+  values?: boolean;
   onProgress?: (done: number, total: number) => void;
 }
 
@@ -41,13 +43,11 @@ export async function solveMap(statistics: Statistics, path: string, options: So
     const values = emptySide(v, heads.length);
     for (const [head, each] of heads.entries()) {
       solveKeys(each, spread, k, statistics.softcap, keys, head);
-      solveValues(each, v, values, head);
+      if (options.values) solveValues(each, v, values, head);
       await setImmediate();
     }
-    for (const [side, solved, d] of [
-      ["key", keys, k],
-      ["value", values, v],
-    ] as const) {
+    for (const [side, solved, d] of [["key", keys, k] as const, ["value", values, v] as const]) {
+      if (side === "value" && !options.values) continue;
       const name = `blk.${layer}.${side}`;
       tensors.push(
         { name: `${name}.store`, shape: [d, d, heads.length], values: solved.store },

@@ -19,7 +19,10 @@ export async function solvedMap(statistics: Statistics, options: SolveOptions): 
   const folder = join(userFolders().cache, "maps");
   const key = createHash("sha256")
     .update(
-      JSON.stringify([statistics.sha256, options.contextSize, options.unspread === true, solverVersion]),
+      JSON.stringify([
+        ...[statistics.sha256, options.contextSize, options.unspread === true, options.values === true],
+        solverVersion,
+      ]),
     )
     .digest("hex");
   const path = join(folder, `${key.slice(0, 32)}.gguf`);
