@@ -17,6 +17,7 @@ const USAGE = `usage: npm run bench -- learned-maps --model NAME[=PATH] --map FI
   --pieces N        pieces of the text (1)
   --caches K/V,…    behind the map and plain where they can be
   --unspread        the map as calibrated
+  --map-values      values through a map too
   --called TEXT     what the text is
   --quantized-weights   the weights as the file has them; otherwise the same weights held in float32
   --threads N       (the processor's cores)
@@ -40,6 +41,7 @@ export async function run(args: string[]): Promise<void> {
       pieces: { type: "string", default: "1" },
       caches: { type: "string", default: CACHES.join(",") },
       unspread: { type: "boolean", default: false },
+      "map-values": { type: "boolean", default: false },
       "quantized-weights": { type: "boolean", default: false },
       threads: { type: "string", default: String(availableParallelism()) },
       save: { type: "boolean", default: false },
@@ -72,7 +74,11 @@ export async function run(args: string[]): Promise<void> {
         chunksFile,
         scratch: join(scratch, "logits"),
         ...(values["quantized-weights"] ? {} : { float32: join(scratch, "float32.gguf") }),
-        map: await solvedMap(statistics, { contextSize: length, unspread: values.unspread }),
+        map: await solvedMap(statistics, {
+          contextSize: length,
+          unspread: values.unspread,
+          values: values["map-values"],
+        }),
         start: length - SCORED,
         threads: Number(values.threads),
         caches,
@@ -99,6 +105,7 @@ export async function run(args: string[]): Promise<void> {
           window: statistics.window,
           text: "the package's text",
           spread: !values.unspread,
+          values: values["map-values"],
         },
         reference: reference!,
         rows: [...rows.values()],
@@ -142,7 +149,7 @@ async function draw(): Promise<void> {
   const parts: string[] = [];
   for (const each of runs) {
     parts.push(renderRun(each));
-    if (!each.calibration.spread || each.rows.length < 8) continue;
+    if (!each.calibration.spread || each.calibration.values || each.rows.length < 4) continue;
     const name = `learned-maps-${each.model}-${each.length}.svg`;
     await writeFile(`${docs}${name}`, plotRun(each));
     parts.push(`![${each.title}: divergence against bytes](${name})`);

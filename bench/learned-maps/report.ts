@@ -12,7 +12,8 @@ export function renderRun(run: Run): string {
     `${run.reference.positions.toLocaleString("en")} positions of ${run.text}, from ${run.start.toLocaleString("en")} on; ` +
       `weights ${run.weights === "float32" ? "in float32" : "as in the file"}; calibrated on ` +
       `${calibration.tokens.toLocaleString("en")} tokens of ${calibration.text} in windows of ` +
-      `${calibration.window.toLocaleString("en")}, ${calibration.spread ? "spread" : "not spread"}. ` +
+      `${calibration.window.toLocaleString("en")}, ${calibration.spread ? "spread over the context" : "**not spread**"}; ` +
+      `the map is of ${calibration.values ? "**keys and values**" : "keys"}. ` +
       `The path's own noise: ${floor === 0 ? "not measured" : floor.toExponential(1)}.`,
     "",
     "| K / V | bytes a token | KL divergence | × q4_0 | same top token |",

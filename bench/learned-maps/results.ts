@@ -13,7 +13,7 @@ export interface Run {
   /** positions before it are not scored */
   start: number;
   weights: "float32" | "as in the file";
-  calibration: { tokens: number; window: number; text: string; spread: boolean };
+  calibration: { tokens: number; window: number; text: string; spread: boolean; values: boolean };
   reference: ReferenceScore;
   rows: Score[];
 }
@@ -30,7 +30,7 @@ export async function readRuns(): Promise<Run[]> {
 export async function writeRun(run: Run): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
   const { model, length, calibration, text } = run;
-  const name = `${model}-${text.replace(/\W+/g, "-")}-${length}-${calibration.tokens}${calibration.spread ? "" : "-unspread"}`;
+  const name = `${model}-${text.replace(/\W+/g, "-")}-${length}-${calibration.tokens}${calibration.spread ? "" : "-unspread"}${calibration.values ? "-values" : ""}`;
   await writeFile(`${FOLDER}${name}.json.new`, `${JSON.stringify(run, null, 1)}\n`);
   await rename(`${FOLDER}${name}.json.new`, `${FOLDER}${name}.json`);
 }
