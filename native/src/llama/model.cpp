@@ -63,7 +63,7 @@ std::string find_gguf(const std::string &bundle) {
     return models.front();
 }
 
-ModelPtr load_model(const std::string &path, int32_t n_gpu_layers) {
+ModelPtr load_model(const std::string &path, int32_t n_gpu_layers, bool repack) {
     capture_llama_log();
     std::error_code code;
     const auto size = fs::file_size(path, code);
@@ -82,6 +82,7 @@ ModelPtr load_model(const std::string &path, int32_t n_gpu_layers) {
     }
     llama_model_params params = llama_model_default_params();
     params.n_gpu_layers = n_gpu_layers;
+    params.use_extra_bufts = repack;
     take_llama_errors();
     ModelPtr model(llama_model_load_from_file(path.c_str(), params));
     if (model == nullptr) {

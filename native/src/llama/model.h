@@ -17,8 +17,9 @@ using ModelPtr = std::unique_ptr<llama_model, ModelDeleter>;
 std::string find_gguf(const std::string &bundle);
 
 // Loads a model. Throws MODEL_INVALID for what is no whole GGUF file of a kind that can generate,
-// BACKEND_UNAVAILABLE for GPU layers on a host without a GPU device.
-ModelPtr load_model(const std::string &path, int32_t n_gpu_layers);
+// BACKEND_UNAVAILABLE for GPU layers on a host without a GPU device. repack: weights may be laid out anew for the
+// processor, which is faster and keeps them from being read back.
+ModelPtr load_model(const std::string &path, int32_t n_gpu_layers, bool repack = true);
 
 // The devices that the model may use, as "CPU" or "CUDA0 (NVIDIA H200)".
 std::string describe_device(int32_t n_gpu_layers);

@@ -158,7 +158,7 @@ void add_output_projection(const llama_model *model, uint32_t layer, std::vector
 } // namespace
 
 void Calibration::State::load(const std::string &path, const std::string &text) {
-    model = load_model(path, 0);
+    model = load_model(path, 0, false);
     const auto layers = static_cast<int32_t>(model->hparams.n_layer());
     for (int32_t layer = 0; layer < layers; ++layer) {
         layer_shape(model.get(), layer); // throws for what cannot be mapped
