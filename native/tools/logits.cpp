@@ -39,7 +39,7 @@ ggml_type type_by_name(const std::string &name) {
 
 int main(int argc, char **argv) {
     if (argc < 3) fail("usage: eliza-logits MODEL TOKENS_FILE [key=value...]");
-    std::map<std::string, std::string> options{{"k", "f16"}, {"v", "f16"}, {"threads", "2"}, {"ubatch", "512"},
+    std::map<std::string, std::string> options{{"k", "f16"},   {"v", "f16"},   {"threads", "2"},   {"ubatch", "512"},
                                                {"flash", "1"}, {"shift", "0"}, {"sequences", "1"}, {"map", ""}};
     for (int i = 3; i < argc; ++i) {
         const char *equals = std::strchr(argv[i], '=');
@@ -51,9 +51,11 @@ int main(int argc, char **argv) {
     for (llama_token token; file >> token;) tokens.push_back(token);
     if (tokens.empty()) fail("no tokens");
 
-    llama_log_set([](ggml_log_level level, const char *text, void *) {
-        if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
-    }, nullptr);
+    llama_log_set(
+        [](ggml_log_level level, const char *text, void *) {
+            if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
+        },
+        nullptr);
     llama_backend_init();
     llama_model_params model_params = llama_model_default_params();
     model_params.n_gpu_layers = 0;

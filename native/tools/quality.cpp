@@ -285,8 +285,7 @@ int main(int argc, char **argv) {
     if (argc < 4) fail("usage: eliza-quality MODEL CHUNKS_FILE [key=value...] K/V[@BATCH]...");
     std::map<std::string, std::string> values{
         {"start", "1024"},        {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"},
-        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"},
-        {"map", ""}};
+        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"},  {"map", ""}};
     std::vector<Cache> caches;
     for (int i = 3; i < argc; ++i) {
         const std::string argument = argv[i];

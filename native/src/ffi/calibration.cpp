@@ -31,8 +31,8 @@ EliCalibration *eliza_inference_calibration_open(EliInferenceContext *ctx, const
         }
         const eliza::CalibrationOptions options = eliza::parse_calibration_options(options_json);
         auto calibration = std::make_unique<EliCalibration>();
-        calibration->run = std::make_unique<eliza::Calibration>(eliza::find_gguf(ctx->bundle),
-                                                                std::string(text, text_bytes), options);
+        calibration->run =
+            std::make_unique<eliza::Calibration>(eliza::find_gguf(ctx->bundle), std::string(text, text_bytes), options);
         opened = calibration.release();
         return ELIZA_OK;
     });
@@ -42,7 +42,8 @@ EliCalibration *eliza_inference_calibration_open(EliInferenceContext *ctx, const
 int eliza_inference_calibration_step(EliCalibration *calibration, int32_t *done_out, int32_t *total_out,
                                      char **out_error) {
     return guarded(out_error, [&] {
-        if (calibration == nullptr || done_out == nullptr || total_out == nullptr) missing("the calibration or an output");
+        if (calibration == nullptr || done_out == nullptr || total_out == nullptr)
+            missing("the calibration or an output");
         const bool more = calibration->run->step();
         *done_out = calibration->run->done();
         *total_out = calibration->run->total();

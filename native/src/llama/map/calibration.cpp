@@ -93,7 +93,8 @@ CalibrationOptions parse_calibration_options(const char *json) {
     }
     if (options.window < 64) invalid("the window of " + std::to_string(options.window) + " tokens is too short");
     if (options.tokens < options.window) {
-        invalid(std::to_string(options.tokens) + " tokens are less than one window of " + std::to_string(options.window));
+        invalid(std::to_string(options.tokens) + " tokens are less than one window of " +
+                std::to_string(options.window));
     }
     return options;
 }
@@ -106,9 +107,9 @@ struct Calibration::State {
     std::vector<llama_token> tokens; // of the text, whole windows
     int32_t done = 0;
 
-    std::vector<int32_t> sources;                    // by layer, in the order of the graph
-    std::vector<std::vector<HeadMoments>> moments;   // by cache layer, then kv head; empty for layers that share
-    size_t attention_at = 0;                         // of the running graph
+    std::vector<int32_t> sources;                  // by layer, in the order of the graph
+    std::vector<std::vector<HeadMoments>> moments; // by cache layer, then kv head; empty for layers that share
+    size_t attention_at = 0;                       // of the running graph
     std::exception_ptr failure;
 
     void load(const std::string &path, const std::string &text);
@@ -240,7 +241,8 @@ void Calibration::State::observe(const ggml_tensor *attention) {
     std::vector<HeadMoments> &heads = moments[static_cast<size_t>(cache)];
     const auto kv_heads = static_cast<size_t>(keys->ne[2]);
     if (heads.empty()) {
-        heads.assign(kv_heads, HeadMoments(static_cast<size_t>(keys->ne[0]), static_cast<size_t>(attention->src[2]->ne[0])));
+        heads.assign(kv_heads,
+                     HeadMoments(static_cast<size_t>(keys->ne[0]), static_cast<size_t>(attention->src[2]->ne[0])));
     }
     // Heads are independent: each worker takes every n-th.
     const size_t workers = std::min<size_t>(kv_heads, static_cast<size_t>(options.threads));

@@ -28,10 +28,14 @@ void check_model(const llama_model *model) {
 RopePairs rope_pairs(const llama_hparams &hparams, uint32_t layer) {
     if (!hparams.has_rope(layer)) return RopePairs::none;
     switch (hparams.rope_type) {
-    case LLAMA_ROPE_TYPE_NONE: return RopePairs::none;
-    case LLAMA_ROPE_TYPE_NORM: return RopePairs::neighbours;
-    case LLAMA_ROPE_TYPE_NEOX: return RopePairs::halves;
-    default: unsupported("its RoPE has several axes (type " + std::to_string(hparams.rope_type) + ")");
+    case LLAMA_ROPE_TYPE_NONE:
+        return RopePairs::none;
+    case LLAMA_ROPE_TYPE_NORM:
+        return RopePairs::neighbours;
+    case LLAMA_ROPE_TYPE_NEOX:
+        return RopePairs::halves;
+    default:
+        unsupported("its RoPE has several axes (type " + std::to_string(hparams.rope_type) + ")");
     }
 }
 

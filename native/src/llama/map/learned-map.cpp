@@ -204,7 +204,8 @@ LearnedMap::LearnedMap(const std::string &path, const llama_model *model, ggml_t
     const std::vector<int32_t> dims_k = per_layer("layers.head_dim_k");
     const std::vector<int32_t> dims_v = per_layer("layers.head_dim_v");
     const std::vector<int32_t> windows = per_layer("layers.window");
-    if (contents.sources.size() != layers) file.mismatch("it has " + std::to_string(contents.sources.size()) + " layers");
+    if (contents.sources.size() != layers)
+        file.mismatch("it has " + std::to_string(contents.sources.size()) + " layers");
     const size_t tensors = 6 * layers;
     // A side that is not coded gains nothing; with neither coded the map is shown to be exact.
     const bool exact = !ggml_is_quantized(type_k) && !ggml_is_quantized(type_v);
@@ -224,7 +225,8 @@ LearnedMap::LearnedMap(const std::string &path, const llama_model *model, ggml_t
         compare(layer, "head_dim of V", dims_v[layer], shape.head_dim_v);
         compare(layer, "a window of", windows[layer], shape.window);
         const int32_t source = contents.sources[layer];
-        if (source < 0 || source > static_cast<int32_t>(layer) || (source < static_cast<int32_t>(layer) && contents.sources[source] != source)) {
+        if (source < 0 || source > static_cast<int32_t>(layer) ||
+            (source < static_cast<int32_t>(layer) && contents.sources[source] != source)) {
             file.invalid("layer " + std::to_string(layer) + " shares the cache of layer " + std::to_string(source));
         }
         if (source < static_cast<int32_t>(layer)) {

@@ -34,7 +34,8 @@ class Writer {
         gguf_set_arr_data(gguf_.get(), key, GGUF_TYPE_INT32, values.data(), values.size());
     }
 
-    template <typename Value> void tensor(const std::string &name, const std::vector<Value> &values, int64_t d0, int64_t d1, int64_t d2) {
+    template <typename Value>
+    void tensor(const std::string &name, const std::vector<Value> &values, int64_t d0, int64_t d1, int64_t d2) {
         constexpr ggml_type type = sizeof(Value) == 8 ? GGML_TYPE_F64 : GGML_TYPE_F32;
         contexts_.emplace_back(ggml_init({ggml_tensor_overhead(), nullptr, true}));
         if (contexts_.back() == nullptr) throw std::bad_alloc();
@@ -65,8 +66,8 @@ void add_cache(Writer &writer, size_t at, const LayerLayout &layout, const Cache
     writer.tensor(prefix + "value.second", cache.value_second, v, v, heads);
     writer.tensor(prefix + "output.second", cache.output_second, v, v, heads);
     if (!layout.frequencies.empty()) {
-        writer.tensor(prefix + "rope.frequencies", layout.frequencies,
-                      static_cast<int64_t>(layout.frequencies.size()), 1, 1);
+        writer.tensor(prefix + "rope.frequencies", layout.frequencies, static_cast<int64_t>(layout.frequencies.size()),
+                      1, 1);
     }
 }
 
