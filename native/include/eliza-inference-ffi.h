@@ -58,7 +58,7 @@ typedef struct eliza_llm_stream_config_t {
     int32_t n_gpu_layers;         // -1: all, 0: CPU. One value per loaded model
     const char *cache_type_k;     // name of a cache type, NULL or "": f16
     const char *cache_type_v;
-    int32_t context_size;         // tokens a stream can hold; 0: the model's own, at most 4096
+    int32_t context_size; // tokens a stream can hold; 0: the model's own, at most 4096
 } eliza_llm_stream_config_t;
 
 #ifdef __cplusplus
@@ -66,7 +66,7 @@ typedef struct eliza_llm_stream_config_t {
 #else
 #define ELIZA_STATIC_ASSERT _Static_assert
 #endif
-#define ELIZA_CONFIG_AT(field, offset)                                                                       \
+#define ELIZA_CONFIG_AT(field, offset)                                                                                 \
     ELIZA_STATIC_ASSERT(offsetof(eliza_llm_stream_config_t, field) == (offset), "config layout: " #field)
 ELIZA_CONFIG_AT(max_tokens, 0);
 ELIZA_CONFIG_AT(temperature, 4);
@@ -111,8 +111,7 @@ ELIZA_API int eliza_inference_llm_kv_quant_supported(void);
 
 // Opens a stream, loading the model first if this is its first one. NULL and *out_error on failure.
 ELIZA_API EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx,
-                                                        const eliza_llm_stream_config_t *config,
-                                                        char **out_error);
+                                                        const eliza_llm_stream_config_t *config, char **out_error);
 // The same with what the config cannot hold, as a JSON object (NULL or "": none). An unknown key is an error.
 //   seed          integer, 0 to 4294967295; default: drawn from the system
 //   threads       integer >= 1; default: the processor's cores
@@ -136,23 +135,20 @@ ELIZA_API int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int
 // NUL-terminated UTF-8 that never ends inside a character. A first token whose text does not fit text_cap consumes
 // nothing and is INVALID_ARG.
 ELIZA_API int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
-                                              size_t *count_out, char *text_out, size_t text_cap,
-                                              int32_t *drafted_out, int32_t *accepted_out, char **out_error);
+                                              size_t *count_out, char *text_out, size_t text_cap, int32_t *drafted_out,
+                                              int32_t *accepted_out, char **out_error);
 // The same, but 2 at once if there is no output yet. A later eliza_inference_llm_poll then reports the stream.
-ELIZA_API int eliza_inference_llm_stream_try_next(EliLlmStream *stream, int32_t *tokens_out,
-                                                  size_t tokens_cap, size_t *count_out, char *text_out,
-                                                  size_t text_cap, int32_t *drafted_out,
-                                                  int32_t *accepted_out, char **out_error);
+ELIZA_API int eliza_inference_llm_stream_try_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
+                                                  size_t *count_out, char *text_out, size_t text_cap,
+                                                  int32_t *drafted_out, int32_t *accepted_out, char **out_error);
 // From any thread, also when idle. The stream answers CANCELLED until reset or reset_keep.
 ELIZA_API int eliza_inference_llm_stream_cancel(EliLlmStream *stream);
 // Forgets the sequence, its output and its sampling state.
 ELIZA_API int eliza_inference_llm_stream_reset(EliLlmStream *stream);
 // Keeps the first n_keep tokens of the sequence. Returns how many were kept, 0 if none could be; an error only for NULL.
 ELIZA_API int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep);
-ELIZA_API int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename,
-                                                   char **out_error);
-ELIZA_API int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *filename,
-                                                      char **out_error);
+ELIZA_API int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename, char **out_error);
+ELIZA_API int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *filename, char **out_error);
 // Cancels, waits for the engine to let go, frees. NULL is allowed.
 ELIZA_API void eliza_inference_llm_stream_close(EliLlmStream *stream);
 
@@ -162,8 +158,8 @@ ELIZA_API int eliza_inference_llm_stream_tokenize(EliLlmStream *stream, const ch
                                                   int add_special, int parse_special, int32_t **tokens_out,
                                                   size_t *count_out, char **out_error);
 // *text_out is NUL-terminated UTF-8 for eliza_inference_free_string; special: control tokens are spelled out.
-ELIZA_API int eliza_inference_llm_stream_detokenize(EliLlmStream *stream, const int32_t *ids, size_t count,
-                                                    int special, char **text_out, char **out_error);
+ELIZA_API int eliza_inference_llm_stream_detokenize(EliLlmStream *stream, const int32_t *ids, size_t count, int special,
+                                                    char **text_out, char **out_error);
 // JSON about what really runs: runtime, device, model, cache types per layer, bytes, timing, candidates refused.
 ELIZA_API int eliza_inference_llm_stream_report(EliLlmStream *stream, char **json_out, char **out_error);
 
@@ -181,8 +177,9 @@ typedef struct EliCalibration EliCalibration;
 //   window   tokens of the text seen at once, each window a text of its own; default 2048
 //   threads  default: the processor's cores
 // NULL and *out_error on failure: MODEL_INVALID, MAP_UNSUPPORTED, TEXT_TOO_SHORT, INVALID_ARG.
-ELIZA_API EliCalibration *eliza_inference_calibration_open(EliInferenceContext *ctx, const char *text, size_t text_bytes,
-                                                           const char *options_json, char **out_error);
+ELIZA_API EliCalibration *eliza_inference_calibration_open(EliInferenceContext *ctx, const char *text,
+                                                           size_t text_bytes, const char *options_json,
+                                                           char **out_error);
 // Looks at the next few hundred tokens. 0: more to come, 1: all are done, < 0: error.
 ELIZA_API int eliza_inference_calibration_step(EliCalibration *calibration, int32_t *done_out, int32_t *total_out,
                                                char **out_error);

@@ -16,7 +16,7 @@ class OutputQueue;
 struct StreamOptions {
     uint32_t seed = 0;
     bool seed_given = false;
-    int32_t threads = 0;     // 0: the processor's cores
+    int32_t threads = 0; // 0: the processor's cores
     int32_t batch_size = 512;
     int32_t ubatch_size = 0; // 0: batch_size
     int32_t max_streams = 1;
@@ -24,7 +24,7 @@ struct StreamOptions {
     int32_t penalty_last_n = 64;
     bool run_ahead = false;
     int32_t queue_size = 256;
-    std::string kv_map;      // a solved map's file; empty: none
+    std::string kv_map; // a solved map's file; empty: none
 };
 
 // One runtime that was looked at when a stream was opened, and why it was taken or not.
@@ -44,8 +44,8 @@ class LlmBackendSession {
 
     virtual int prefill(const int32_t *ids, size_t count, char **out_error) = 0;
     // Takes from output() unless a runtime has its own way.
-    virtual int next(int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
-                     size_t text_cap, int32_t *drafted_out, int32_t *accepted_out, char **out_error);
+    virtual int next(int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out, size_t text_cap,
+                     int32_t *drafted_out, int32_t *accepted_out, char **out_error);
     virtual int cancel() = 0;
     virtual int reset() = 0;
     // A full reset and 0 where no prefix can be kept; never an error.
@@ -55,8 +55,7 @@ class LlmBackendSession {
 
     virtual int tokenize(const char *text, size_t bytes, bool add_special, bool parse_special,
                          std::vector<int32_t> *ids, char **out_error);
-    virtual int detokenize(const int32_t *ids, size_t count, bool special, std::string *text,
-                           char **out_error);
+    virtual int detokenize(const int32_t *ids, size_t count, bool special, std::string *text, char **out_error);
     // A JSON object without the candidates, which the ABI adds.
     virtual int report(std::string *json, char **out_error);
 

@@ -33,8 +33,8 @@ inline void expect(bool holds, const char *text, const char *file, int line) {
 
 #define CHECK_JOIN2(a, b) a##b
 #define CHECK_JOIN(a, b) CHECK_JOIN2(a, b)
-#define TEST(name)                                                                                           \
-    static void CHECK_JOIN(test_, __LINE__)();                                                               \
-    static const check::Register CHECK_JOIN(register_, __LINE__)(name, CHECK_JOIN(test_, __LINE__));         \
+#define TEST(name)                                                                                                     \
+    static void CHECK_JOIN(test_, __LINE__)();                                                                         \
+    static const check::Register CHECK_JOIN(register_, __LINE__)(name, CHECK_JOIN(test_, __LINE__));                   \
     static void CHECK_JOIN(test_, __LINE__)()
 #define EXPECT(condition) check::expect((condition), #condition, __FILE__, __LINE__)

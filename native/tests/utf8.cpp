@@ -26,18 +26,19 @@ TEST("a character arrives only when it is whole") {
 }
 
 TEST("text in pieces of any size comes out as it went in") {
-    const std::string text = "na\xC3\xAFve \xE2\x82\xAC \xE6\xBC\xA2\xE5\xAD\x97 \xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x9A\x80";
+    const std::string text =
+        "na\xC3\xAFve \xE2\x82\xAC \xE6\xBC\xA2\xE5\xAD\x97 \xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x9A\x80";
     for (size_t piece = 1; piece <= 7; ++piece) EXPECT(assemble(text, piece) == text);
 }
 
 TEST("bytes that are no character become U+FFFD, as Unicode recommends") {
     const std::string r = "\xEF\xBF\xBD";
     EXPECT(assemble("a\xFFz", 1) == "a" + r + "z");
-    EXPECT(assemble("\xC0\x80", 1) == r + r);               // overlong
-    EXPECT(assemble("\xED\xA0\x80", 1) == r + r + r);       // a surrogate
+    EXPECT(assemble("\xC0\x80", 1) == r + r);                 // overlong
+    EXPECT(assemble("\xED\xA0\x80", 1) == r + r + r);         // a surrogate
     EXPECT(assemble("\xF4\x90\x80\x80", 1) == r + r + r + r); // above U+10FFFF
-    EXPECT(assemble("\xE2\x82z", 2) == r + "z");            // cut off
-    EXPECT(assemble("\xE2\x82", 2) == r);                   // cut off by the end
+    EXPECT(assemble("\xE2\x82z", 2) == r + "z");              // cut off
+    EXPECT(assemble("\xE2\x82", 2) == r);                     // cut off by the end
 }
 
 TEST("random bytes give the same text in one piece and in many") {

@@ -43,7 +43,8 @@ template <typename Body> int guarded(char **out_error, Body body) {
         set_error(out_error, "OUT_OF_MEMORY: an allocation failed\nuse a smaller context, batch or model");
         return ELIZA_ERR_OOM;
     } catch (const std::exception &error) {
-        set_error(out_error, std::string("NATIVE_FAULT: ") + error.what() + "\nplease report this with the model's name");
+        set_error(out_error,
+                  std::string("NATIVE_FAULT: ") + error.what() + "\nplease report this with the model's name");
         return ELIZA_ERR_FFI_FAULT;
     } catch (...) {
         set_error(out_error, "NATIVE_FAULT: unknown exception\nplease report this with the model's name");
@@ -52,7 +53,8 @@ template <typename Body> int guarded(char **out_error, Body body) {
 }
 
 inline int not_implemented(char **out_error, const char *what) {
-    set_error(out_error, std::string("NOT_IMPLEMENTED: ") + what + " is not there yet\nask the *_supported probes first");
+    set_error(out_error,
+              std::string("NOT_IMPLEMENTED: ") + what + " is not there yet\nask the *_supported probes first");
     return ELIZA_ERR_NOT_IMPLEMENTED;
 }
 

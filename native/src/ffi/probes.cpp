@@ -9,16 +9,15 @@
 const char *eliza_inference_abi_version(void) { return ELIZA_INFERENCE_ABI_VERSION; }
 
 const char *eliza_inference_config_layout(void) {
-#define AT(field)                                                                                            \
+#define AT(field)                                                                                                      \
     { #field, offsetof(eliza_llm_stream_config_t, field) }
-    static const std::string layout =
-        nlohmann::json{{"size", sizeof(eliza_llm_stream_config_t)},
-                       {"offsets",
-                        {AT(max_tokens), AT(temperature), AT(top_p), AT(top_k), AT(repeat_penalty), AT(slot_id),
-                         AT(prompt_cache_key), AT(draft_min), AT(draft_max), AT(mtp_drafter_path), AT(gbnf_grammar),
-                         AT(disable_thinking), AT(n_gpu_layers), AT(cache_type_k), AT(cache_type_v),
-                         AT(context_size)}}}
-            .dump();
+    static const std::string layout = nlohmann::json{
+        {"size", sizeof(eliza_llm_stream_config_t)},
+        {"offsets",
+         {AT(max_tokens), AT(temperature), AT(top_p), AT(top_k), AT(repeat_penalty), AT(slot_id), AT(prompt_cache_key),
+          AT(draft_min), AT(draft_max), AT(mtp_drafter_path), AT(gbnf_grammar), AT(disable_thinking), AT(n_gpu_layers),
+          AT(cache_type_k), AT(cache_type_v),
+          AT(context_size)}}}.dump();
 #undef AT
     return layout.c_str();
 }

@@ -26,8 +26,8 @@ int null_stream(char **out_error) {
     return ELIZA_ERR_INVALID_ARG;
 }
 
-int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out,
-         char *text_out, size_t text_cap, int32_t *drafted_out, int32_t *accepted_out, char **out_error) {
+int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
+         size_t text_cap, int32_t *drafted_out, int32_t *accepted_out, char **out_error) {
     if (stream == nullptr) return null_stream(out_error);
     if (tokens_out == nullptr || tokens_cap == 0 || count_out == nullptr || text_out == nullptr || text_cap == 0) {
         eliza::set_error(out_error, "INVALID_ARG: an output buffer is missing or empty\n"
@@ -39,12 +39,12 @@ int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap
         int32_t accepted = 0;
         int status = 0;
         if (wait) {
-            status = stream->session->next(tokens_out, tokens_cap, count_out, text_out, text_cap, &drafted,
-                                           &accepted, out_error);
+            status = stream->session->next(tokens_out, tokens_cap, count_out, text_out, text_cap, &drafted, &accepted,
+                                           out_error);
         } else {
             std::string error;
-            status = stream->session->output().take(false, tokens_out, tokens_cap, count_out, text_out, text_cap,
-                                                    &error);
+            status =
+                stream->session->output().take(false, tokens_out, tokens_cap, count_out, text_out, text_cap, &error);
             if (status < 0) eliza::set_error(out_error, error);
         }
         if (drafted_out != nullptr) *drafted_out = drafted;
@@ -69,8 +69,7 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
         stream->ctx = ctx;
         llm_backend_register_builtins();
         char *refused = nullptr;
-        LlmBackendFactory *factory =
-            llm_backend_select(ctx->bundle.c_str(), config, &stream->candidates, &refused);
+        LlmBackendFactory *factory = llm_backend_select(ctx->bundle.c_str(), config, &stream->candidates, &refused);
         if (refused != nullptr) {
             *out_error = refused;
             return ELIZA_ERR_INVALID_ARG;
@@ -96,16 +95,16 @@ int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int32_t *ids,
     return guarded(out_error, [&] { return stream->session->prefill(ids, count, out_error); });
 }
 
-int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
-                                    size_t *count_out, char *text_out, size_t text_cap, int32_t *drafted_out,
-                                    int32_t *accepted_out, char **out_error) {
+int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap, size_t *count_out,
+                                    char *text_out, size_t text_cap, int32_t *drafted_out, int32_t *accepted_out,
+                                    char **out_error) {
     return take(stream, true, tokens_out, tokens_cap, count_out, text_out, text_cap, drafted_out, accepted_out,
                 out_error);
 }
 
-int eliza_inference_llm_stream_try_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
-                                        size_t *count_out, char *text_out, size_t text_cap, int32_t *drafted_out,
-                                        int32_t *accepted_out, char **out_error) {
+int eliza_inference_llm_stream_try_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap, size_t *count_out,
+                                        char *text_out, size_t text_cap, int32_t *drafted_out, int32_t *accepted_out,
+                                        char **out_error) {
     return take(stream, false, tokens_out, tokens_cap, count_out, text_out, text_cap, drafted_out, accepted_out,
                 out_error);
 }
@@ -145,8 +144,7 @@ void eliza_inference_llm_stream_close(EliLlmStream *stream) {
 }
 
 int eliza_inference_llm_stream_tokenize(EliLlmStream *stream, const char *text, size_t text_bytes, int add_special,
-                                        int parse_special, int32_t **tokens_out, size_t *count_out,
-                                        char **out_error) {
+                                        int parse_special, int32_t **tokens_out, size_t *count_out, char **out_error) {
     if (stream == nullptr) return null_stream(out_error);
     if (text == nullptr || tokens_out == nullptr || count_out == nullptr) {
         eliza::set_error(out_error, "INVALID_ARG: text or an output is NULL\npass all three");

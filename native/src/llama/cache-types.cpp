@@ -102,7 +102,8 @@ ggml_type cache_type_for_heads(ggml_type type, const llama_hparams &hparams, cha
     const auto misfitting = static_cast<uint32_t>(layer);
     throw Failure(ELIZA_ERR_INVALID_ARG, "CACHE_TYPE_UNSUPPORTED",
                   "cache type " + name + " for " + side + " does not fit head_dim " +
-                      std::to_string(head_size(hparams, misfitting, side)) + " (layer " + std::to_string(misfitting) + ")",
+                      std::to_string(head_size(hparams, misfitting, side)) + " (layer " + std::to_string(misfitting) +
+                      ")",
                   "types that fit this model: " + list_names(fitting));
 }
 

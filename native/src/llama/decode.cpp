@@ -127,8 +127,8 @@ void fail_all(const std::vector<Share> &shares, int32_t status) {
     const std::string why = take_llama_errors();
     const std::string message =
         status == 1 ? "CONTEXT_FULL: the cache has no room for the batch\nopen the stream with a larger context"
-                    : "NATIVE_FAULT: llama_decode answered " + std::to_string(status) + (why.empty() ? "" : ": ") + why +
-                          "\nreset the stream; if it happens again, please report it with the model's name";
+                    : "NATIVE_FAULT: llama_decode answered " + std::to_string(status) + (why.empty() ? "" : ": ") +
+                          why + "\nreset the stream; if it happens again, please report it with the model's name";
     for (const Share &share : shares) finish(*share.sequence, "error", ELIZA_ERR_FFI_FAULT, message);
 }
 

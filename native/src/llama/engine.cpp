@@ -30,8 +30,7 @@ Pool::~Pool() {
 }
 
 Engine::Engine(const std::string &path, int32_t n_gpu_layers)
-    : path_(path), n_gpu_layers_(n_gpu_layers), model_(load_model(path, n_gpu_layers)),
-      thread_([this] { loop(); }) {}
+    : path_(path), n_gpu_layers_(n_gpu_layers), model_(load_model(path, n_gpu_layers)), thread_([this] { loop(); }) {}
 
 Engine::~Engine() {
     {

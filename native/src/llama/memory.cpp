@@ -18,9 +18,7 @@ namespace {
 
 constexpr uint32_t CELL_PADDING = 256;
 
-uint32_t pad(uint64_t value) {
-    return static_cast<uint32_t>((value + CELL_PADDING - 1) / CELL_PADDING * CELL_PADDING);
-}
+uint32_t pad(uint64_t value) { return static_cast<uint32_t>((value + CELL_PADDING - 1) / CELL_PADDING * CELL_PADDING); }
 
 #if defined(__linux__)
 uint64_t read_number(const char *path) {

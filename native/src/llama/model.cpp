@@ -56,7 +56,8 @@ std::string find_gguf(const std::string &bundle) {
     if (models.size() > 1) {
         std::ranges::sort(models);
         std::string list;
-        for (const std::string &model : models) list += (list.empty() ? "" : ", ") + fs::path(model).filename().string();
+        for (const std::string &model : models)
+            list += (list.empty() ? "" : ", ") + fs::path(model).filename().string();
         throw Failure(ELIZA_ERR_BUNDLE_INVALID, "MODEL_INVALID", bundle + " has several models: " + list,
                       "name the .gguf file itself");
     }

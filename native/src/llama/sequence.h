@@ -41,8 +41,8 @@ struct Sequence {
     int32_t max_tokens = 0;
     SamplerPtr sampler;
     Utf8Assembler utf8;
-    std::vector<llama_token> tokens; // in the cache
-    std::vector<llama_token> prompt; // to be computed
+    std::vector<llama_token> tokens;        // in the cache
+    std::vector<llama_token> prompt;        // to be computed
     llama_token pending = LLAMA_TOKEN_NULL; // sampled and not yet in the cache
     int32_t generated = 0;
 

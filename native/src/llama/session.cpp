@@ -20,8 +20,7 @@ class LlamaSession final : public LlmBackendSession {
   public:
     LlamaSession(EliInferenceContext &ctx, Engine &engine, const eliza_llm_stream_config_t &config,
                  const StreamOptions &options, const ContextShape &shape)
-        : engine_(engine), run_ahead_(options.run_ahead),
-          sequence_(ctx.hub, static_cast<size_t>(options.queue_size)) {
+        : engine_(engine), run_ahead_(options.run_ahead), sequence_(ctx.hub, static_cast<size_t>(options.queue_size)) {
         sequence_.max_tokens = config.max_tokens;
         sequence_.sampler = make_sampler(config, options, llama_vocab_n_tokens(llama_model_get_vocab(engine.model())));
         sequence_.started = run_ahead_;
@@ -46,8 +45,8 @@ class LlamaSession final : public LlmBackendSession {
         const int32_t vocabulary = llama_vocab_n_tokens(llama_model_get_vocab(engine_.model()));
         for (size_t i = 0; i < count; ++i) {
             if (ids[i] < 0 || ids[i] >= vocabulary) {
-                return invalid("token " + std::to_string(i) + " is " + std::to_string(ids[i]) + ", the vocabulary has " +
-                                   std::to_string(vocabulary),
+                return invalid("token " + std::to_string(i) + " is " + std::to_string(ids[i]) +
+                                   ", the vocabulary has " + std::to_string(vocabulary),
                                "tokenize the text with this stream");
             }
         }
@@ -176,7 +175,7 @@ LlmBackendSession *open_llama_session(EliInferenceContext &ctx, const eliza_llm_
     shape.type_k = cache_type_for_heads(type_k, hparams, 'K', !options.kv_map.empty());
     shape.type_v = cache_type_for_heads(type_v, hparams, 'V');
     const int32_t trained = llama_model_n_ctx_train(engine.model());
-    shape.context_size = config.context_size > 0                ? config.context_size
+    shape.context_size = config.context_size > 0                    ? config.context_size
                          : trained > 0 && trained < DEFAULT_CONTEXT ? trained
                                                                     : DEFAULT_CONTEXT;
     const auto cores = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));

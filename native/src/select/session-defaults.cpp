@@ -5,8 +5,8 @@
 
 using eliza::not_implemented;
 
-int LlmBackendSession::next(int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
-                            size_t text_cap, int32_t *drafted_out, int32_t *accepted_out, char **out_error) {
+int LlmBackendSession::next(int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out, size_t text_cap,
+                            int32_t *drafted_out, int32_t *accepted_out, char **out_error) {
     *drafted_out = 0;
     *accepted_out = 0;
     std::string error;
@@ -15,9 +15,7 @@ int LlmBackendSession::next(int32_t *tokens_out, size_t tokens_cap, size_t *coun
     return status;
 }
 
-int LlmBackendSession::save_slot(const char *, char **out_error) {
-    return not_implemented(out_error, "saving a slot");
-}
+int LlmBackendSession::save_slot(const char *, char **out_error) { return not_implemented(out_error, "saving a slot"); }
 
 int LlmBackendSession::restore_slot(const char *, char **out_error) {
     return not_implemented(out_error, "restoring a slot");

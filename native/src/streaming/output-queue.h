@@ -62,8 +62,8 @@ class OutputQueue {
     void cancel();
 
     // Reader side, as eliza_inference_llm_stream_next; 2 if nothing is there and `wait` is false.
-    int take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
-             size_t text_cap, std::string *error);
+    int take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out, size_t text_cap,
+             std::string *error);
 
   private:
     friend class PollHub;
