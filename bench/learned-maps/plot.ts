@@ -42,13 +42,24 @@ export function plotRun(run: Run): string {
   const line = front
     .map(({ bytes, kl }, at) => `${at === 0 ? "M" : "L"}${x.at(bytes)} ${y.at(kl)}`)
     .join(" ");
-  const marks = points.map(({ bytes, kl, label, isMapped }) => {
+  const labels: { x: number; y: number }[] = [];
+  /** Where a label does not stand on an earlier one. */
+  const free = (at: number, from: number): number => {
+    const isTaken = (y: number) =>
+      labels.some((other) => Math.abs(other.x - at) < 170 && Math.abs(other.y - y) < 12);
+    let to = from;
+    while (isTaken(to)) to += 3;
+    labels.push({ x: at, y: to });
+    return to;
+  };
+  const topDown = [...points].sort((one, other) => other.kl - one.kl);
+  const marks = topDown.map(({ bytes, kl, label, isMapped }) => {
     const [cx, cy] = [x.at(bytes), y.at(kl)];
     const colour = isMapped ? "#0b6e4f" : "#8a8f98";
     const shape = isMapped
       ? `<circle cx="${cx}" cy="${cy}" r="4.5" fill="${colour}"/>`
       : `<rect x="${cx - 4}" y="${cy - 4}" width="8" height="8" fill="${colour}"/>`;
-    return `${shape}<text x="${cx + 8}" y="${cy + 4}" fill="${colour}">${label}${isMapped ? ", mapped" : ""}</text>`;
+    return `${shape}<text x="${cx + 8}" y="${free(cx, cy) + 4}" fill="${colour}">${label}${isMapped ? ", mapped" : ""}</text>`;
   });
   const ticks = [
     ...x.ticks.map(
