@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { ensureNativeLibrary, type NativeLibrary } from "@eliza-inference/build";
 import { chooseMap, findKnownModel, Inference, resolveModel } from "eliza-inference";
 import { cacheOf, FLOOR, mappedCaches, type Side, TYPES } from "./caches.ts";
-import { type Chunks, TEXT, writeChunks } from "./chunks.ts";
+import { type Chunks, GENERATED, TEXT, writeChunks } from "./chunks.ts";
 import { computedBytesPerToken } from "./computed-bytes.ts";
 import { type ModelShape, type ReferenceScore, runQuality } from "./quality-tool.ts";
 import { type Engine, findRow, type ModelResults, readResults, setRow, writeResults } from "./results.ts";
@@ -21,7 +21,7 @@ const USAGE = `usage: npm run bench -- cache-types [options]
   --upstream               llama.cpp without edits instead of our engine
   --quantized-weights      the weights as the file has them; otherwise the same weights held in float32
   --start N --length N --chunks N   tokens before the first scored one, of a piece, pieces (1024, 3072, 2)
-  --text FILE,…            other texts than the benchmark's own; never saved
+  --text FILE,…            other texts, or "${GENERATED}", than the benchmark's own; never saved
   --threads N              (the processor's cores)
   --fresh                  measure again what bench/cache-types/results holds
   --save                   keep the results there and write docs/cache-types.md
@@ -70,7 +70,6 @@ export async function run(args: string[]): Promise<void> {
   ];
   const save = values.save && !values.text;
   const settings = {
-    texts: values.text?.split(",") ?? [TEXT],
     start: Number(values.start),
     length: Number(values.length),
     count: Number(values.chunks),
@@ -79,7 +78,11 @@ export async function run(args: string[]): Promise<void> {
   const all: ModelResults[] = [];
   for (const entry of values.models.split(",")) {
     const [name = "", path] = entry.split("=", 2);
-    all.push(await measure(name, path ?? name, caches, engine, native, settings, { ...values, save }));
+    // the repository's own model knows no English but its training's
+    const texts = values.text?.split(",") ?? [name === "pico" ? GENERATED : TEXT];
+    all.push(
+      await measure(name, path ?? name, caches, engine, native, { texts, ...settings }, { ...values, save }),
+    );
     if (save) await writeDocument();
   }
   if (values.json) console.log(JSON.stringify({ benchmark: "cache-types", models: all }, null, 2));
@@ -104,7 +107,9 @@ async function measure(
       old?.chunks === chunks.hash && old.start === settings.start && old.length === settings.length;
     let results = same ? old : undefined;
     const wanted = caches.filter(
-      (cache) => (results && findRow(results, engine, cache))?.chunks !== chunks.count,
+      (cache) =>
+        !results?.refused.includes(cache) &&
+        (results && findRow(results, engine, cache))?.chunks !== chunks.count,
     );
     if (results && wanted.length === 0) return results;
     let shape: ModelShape | undefined;

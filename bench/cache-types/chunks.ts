@@ -2,9 +2,22 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Inference } from "eliza-inference";
+import { nextDocument, shardRandom } from "../../training/generator/mixture.ts";
 
 /** English technical prose of our own, and the pages on the formats and the command line as they once were. */
 export const TEXT = fileURLToPath(new URL("./text.txt", import.meta.url));
+
+/** Names documents like those that models/pico was trained on, from a stream that training never saw. */
+export const GENERATED = "generated";
+const GENERATED_STREAM = 4_000_000;
+const GENERATED_CHARACTERS = 80_000;
+
+function generate(): string {
+  const random = shardRandom("held-out", 4096, GENERATED_STREAM);
+  let text = "";
+  while (text.length < GENERATED_CHARACTERS) text += nextDocument(random, 2048).text;
+  return text;
+}
 
 export interface Chunks {
   file: string;
@@ -24,8 +37,10 @@ export async function writeChunks(
   file: string,
   { texts, start, length, count }: { texts: readonly string[]; start: number; length: number; count: number },
 ): Promise<Chunks> {
-  const contents = await Promise.all(texts.map((path) => readFile(path, "utf8")));
-  const ids = Array.from(await inference.tokenize(contents.join("\n")));
+  const contents = await Promise.all(
+    texts.map((path) => (path === GENERATED ? generate() : readFile(path, "utf8"))),
+  );
+  const ids = Array.from(await inference.tokenize(contents.join("\n"), { parseSpecial: true }));
   const { addBos } = inference.report().model;
   const begin = addBos ? Array.from(await inference.tokenize("", { addSpecial: true })) : [];
   const each = length + 1 - begin.length;

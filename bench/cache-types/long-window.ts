@@ -16,7 +16,7 @@ export async function run(args: string[]): Promise<void> {
     args,
     options: {
       model: { type: "string", default: "gemma3-270m" },
-      types: { type: "string", default: "turbo4,turbo4_tcq,turbo3_tcq" },
+      types: { type: "string", default: "turbo4,turbo4_tcq,turbo3_tcq,turbo4/turbo3_tcq" },
       tokens: { type: "string", default: "8000" },
       generate: { type: "string", default: "24" },
       threads: { type: "string", default: "2" },
@@ -30,11 +30,12 @@ export async function run(args: string[]): Promise<void> {
   const rows: { type: string; text: string; sameTokens: number; promptTokens: number }[] = [];
   let exact: number[] = [];
   for (const type of ["f16", ...values.types.split(",")]) {
+    const [k = "", v = k] = type.split("/"); // a type for both sides, or K/V
     await using inference = await Inference.open(values.model, {
       libraryPath,
       contextSize: Number(values.tokens) + generate + 64,
-      cacheTypeK: type,
-      cacheTypeV: type,
+      cacheTypeK: k,
+      cacheTypeV: v,
       threads: Number(values.threads),
     });
     const body = (await inference.tokenize(text)).slice(0, Number(values.tokens));
