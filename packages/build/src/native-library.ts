@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, cp, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +10,7 @@ import { contentKey } from "./content-key.ts";
 import { applyEdits, readEdits } from "./edits.ts";
 import { llamaCpp, type SourcePin } from "./pins.ts";
 import { fetchSource } from "./source.ts";
-import { findTools, requireTools } from "./toolchain.ts";
+import { findTools, requireTools, type Tool } from "./toolchain.ts";
 
 /** `edited` is what the package uses; `pristine` builds only the tools, on llama.cpp without our edits. */
 export type NativeVariant = "edited" | "pristine" | "sanitized";
@@ -49,15 +50,13 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
   const cache = join(userFolders().cache, "native");
   const tools = await requireTools();
   const flags = cmakeFlags(variant);
-  const key = await contentKey({ pin: llamaCpp, root: ROOT, tools: tools.values(), flags });
-  const folder = join(cache, "built", `${variant}-${key}`);
-  const library = describeLibrary(variant, key, folder);
-  if (await exists(join(folder, "build.json"))) return library;
+  const library = await locate(variant, tools.values());
+  if (isBuilt(library)) return library;
 
   await mkdir(join(cache, "built"), { recursive: true });
   const onWait = (holder: string): void => options.onStage?.(`waiting for another build (${holder})`);
   await withFileLock(join(cache, `${variant}.lock`), { onWait }, async () => {
-    if (await exists(join(folder, "build.json"))) return;
+    if (isBuilt(library)) return;
     const source = await fetchSource(llamaCpp, {
       folder: join(cache, "sources"),
       ...(options.onStage ? { onProgress: options.onStage } : {}),
@@ -88,7 +87,7 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
       log,
       options.onProgress,
     );
-    await publish(build, folder, library);
+    await publish(build, library);
   });
   return library;
 }
@@ -97,10 +96,18 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
 export async function findNativeLibrary(
   variant: NativeVariant = "edited",
 ): Promise<NativeLibrary | undefined> {
-  const { tools } = await findTools();
+  const library = await locate(variant, (await findTools()).tools);
+  return isBuilt(library) ? library : undefined;
+}
+
+/** Where the library for these sources, this machine and these tools lies, built or not. */
+async function locate(variant: NativeVariant, tools: Iterable<Tool>): Promise<NativeLibrary> {
   const key = await contentKey({ pin: llamaCpp, root: ROOT, tools, flags: cmakeFlags(variant) });
-  const folder = join(userFolders().cache, "native", "built", `${variant}-${key}`);
-  return (await exists(join(folder, "build.json"))) ? describeLibrary(variant, key, folder) : undefined;
+  return describeLibrary(variant, key, join(userFolders().cache, "native", "built", `${variant}-${key}`));
+}
+
+function isBuilt(library: NativeLibrary): boolean {
+  return existsSync(join(library.folder, "build.json"));
 }
 
 function cmakeFlags(variant: NativeVariant): string[] {
@@ -127,7 +134,7 @@ function describeLibrary(variant: NativeVariant, key: string, folder: string): N
 async function editedTree(pin: SourcePin, source: string, folder: string): Promise<string> {
   const edits = await readEdits(join(ROOT, "native", "edits", pin.name));
   const tree = `${source}-edited-${hashText(JSON.stringify(edits))}`;
-  if (await exists(tree)) return tree;
+  if (existsSync(tree)) return tree;
   const work = await mkdtemp(join(folder, ".edit-"));
   try {
     await cp(source, join(work, "tree"), { recursive: true, preserveTimestamps: true });
@@ -139,21 +146,21 @@ async function editedTree(pin: SourcePin, source: string, folder: string): Promi
   return tree;
 }
 
-async function publish(build: string, folder: string, library: NativeLibrary): Promise<void> {
-  const work = await mkdtemp(join(dirname(folder), ".publish-"));
+async function publish(build: string, library: NativeLibrary): Promise<void> {
+  const work = await mkdtemp(join(dirname(library.folder), ".publish-"));
   try {
     const names = [`libelizainference.${EXTENSION}`, `libeliza_kv.${EXTENSION}`, ...TOOLS];
     for (const name of names) {
       for (const place of ["", "bin"]) {
         const built = join(build, place, name);
-        if (await exists(built)) await copyFile(built, join(work, name));
+        if (existsSync(built)) await copyFile(built, join(work, name));
       }
     }
     await writeFile(
       join(work, "build.json"),
       `${JSON.stringify({ key: library.key, variant: library.variant, source: `${llamaCpp.name} ${llamaCpp.version}`, edits: await editNames() }, null, 2)}\n`,
     );
-    await rename(work, folder);
+    await rename(work, library.folder);
   } catch (error) {
     await rm(work, { recursive: true, force: true });
     throw error;
@@ -166,18 +173,4 @@ async function editNames(): Promise<string[]> {
 
 function hashText(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** What build.json of a built library says. */
-export async function readBuildInfo(
-  library: NativeLibrary,
-): Promise<{ key: string; source: string; edits: string[] }> {
-  return JSON.parse(await readFile(join(library.folder, "build.json"), "utf8"));
 }

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { createWriteStream, existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
+import { hashFile } from "@eliza-inference/fetch";
 import * as tar from "tar";
 import { BuildError } from "./errors.ts";
 import type { SourcePin } from "./pins.ts";
@@ -33,7 +33,7 @@ export function sourcePath(pin: SourcePin, folder: string): string {
  */
 export async function fetchSource(pin: SourcePin, options: FetchSourceOptions): Promise<string> {
   const destination = sourcePath(pin, options.folder);
-  if (await exists(destination)) return destination;
+  if (existsSync(destination)) return destination;
   await mkdir(options.folder, { recursive: true });
   const work = await mkdtemp(join(options.folder, ".fetch-"));
   const reasons: string[] = [];
@@ -65,7 +65,7 @@ export async function fetchSource(pin: SourcePin, options: FetchSourceOptions): 
           throw new Error(`holds tree ${found}, not ${pin.treeSha256}`);
         }
         await rename(kept, destination).catch(async (error: unknown) => {
-          if (!(await exists(destination))) throw error; // another process was first
+          if (!existsSync(destination)) throw error; // another process was first
         });
         return destination;
       } catch (error) {
@@ -109,7 +109,7 @@ async function fromNpmMirror(mirror: SourcePin["npmMirror"], work: string): Prom
     filter: (path) => path.endsWith(mirror.bundle),
   });
   const bundle = join(folder, mirror.bundle);
-  const found = await sha256File(bundle);
+  const found = await hashFile(bundle);
   if (found !== mirror.bundleSha256)
     throw new Error(`${mirror.bundle} has sha256 ${found}, not ${mirror.bundleSha256}`);
   const tree = join(folder, "tree");
@@ -117,21 +117,8 @@ async function fromNpmMirror(mirror: SourcePin["npmMirror"], work: string): Prom
   return tree;
 }
 
-async function sha256File(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash);
-  return hash.digest("hex");
-}
-
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return `${error.message.trim()}${cause}`;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
