@@ -31,6 +31,8 @@ export interface Score {
   kl: number;
   /** half of its 95 % interval */
   klHalfWidth: number;
+  /** the mean of each 64 positions, in order */
+  klBlocks: number[];
   /** share of positions whose likeliest token is the reference's */
   top1: number;
   perplexityRatio: number;
@@ -56,8 +58,8 @@ export interface QualityRun {
   scratch: string;
   /** a file to write the model to with its weights in float32; absent for the weights as they are */
   float32?: string;
-  /** a solved learned map, for caches that end in +map */
-  map?: string;
+  /** solved learned maps by name, each beginning with "map", for caches that end in + and that name */
+  maps?: Readonly<Record<string, string>>;
   start: number;
   threads: number;
   caches: readonly string[];
@@ -73,7 +75,7 @@ export interface QualityRun {
 /** Runs eliza-quality and hands its results on as they come. Rejects with its message when it fails. */
 export async function runQuality(run: QualityRun): Promise<void> {
   const settings = [`start=${run.start}`, `threads=${run.threads}`, `scratch=${run.scratch}`];
-  if (run.map) settings.push(`map=${run.map}`);
+  for (const [name, file] of Object.entries(run.maps ?? {})) settings.push(`${name}=${file}`);
   if (run.float32) settings.push(`float32=${run.float32}`);
   const child = spawn(run.tool, [run.model, run.chunksFile, ...settings, ...run.caches], {
     stdio: ["ignore", "pipe", "pipe"],

@@ -4,45 +4,62 @@ import { availableParallelism, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { ensureNativeLibrary } from "@eliza-inference/build";
-import { findKnownModel, Inference, openStatistics, resolveModel, solvedMap } from "eliza-inference";
-import { FLOOR } from "../cache-types/caches.ts";
-import { type ReferenceScore, runQuality } from "../cache-types/quality-tool.ts";
-import { plotRun } from "./plot.ts";
-import { renderRun } from "./report.ts";
-import { type Run, readRuns, writeRun } from "./results.ts";
+import { ensureNativeLibrary, type NativeLibrary } from "@eliza-inference/build";
+import {
+  type ChatMessage,
+  findKnownModel,
+  Inference,
+  openStatistics,
+  resolveModel,
+  type Statistics,
+  solvedMap,
+} from "eliza-inference";
+import { runQuality } from "../cache-types/quality-tool.ts";
+import { drawPlots } from "./plot.ts";
+import { renderRuns } from "./report.ts";
+import { type Run, readRuns, rowOf, writeRun } from "./results.ts";
 
-const USAGE = `usage: npm run bench -- learned-maps --model NAME[=PATH] --map FILE --text FILE [options]
-  --lengths N,…     contexts (4096,8000); the last 2,048 positions of each piece are scored
-  --pieces N        pieces of the text (1)
-  --caches K/V,…    behind the map and plain where they can be
-  --unspread        the map as calibrated
-  --map-values      values through a map too
-  --called TEXT     what the text is
-  --quantized-weights   the weights as the file has them; otherwise the same weights held in float32
-  --threads N       (the processor's cores)
-  --save            keep the results, write the tables into docs/learned-maps.md and draw the plots
-  --draw            only that, from what is kept`;
+const USAGE = `usage: npm run bench -- learned-maps --model NAME[=PATH] --maps NAME=FILE,… --text FILE [options]
+  --maps NAME=FILE,…  what calibrate wrote; a NAME begins with map, and one that ends in -unspread is solved without
+                      spreading, in -values for values too
+  --text FILE         .txt, or .json for messages that go through the model's chat template
+  --called TEXT       what the text is
+  --lengths N,…       contexts (4096); the last 2,048 positions of each piece are scored
+  --pieces N          pieces of the text (2)
+  --caches K/V,…      each plain, if it can be, and behind every map; K/V+NAME behind that map alone, K/V- plain alone
+  --threads N         (the processor's cores)
+  --save              keep the results, go on from those that are kept, and write docs/learned-maps.md
+  --draw              only that, from what is kept`;
 
 const SCORED = 2048;
-const CACHES = ["q4_0/q4_0", "iq4_nl/iq4_nl", "q8_0/q8_0", "turbo4_mix/turbo4_tcq", "turbo3_mix/turbo3_tcq"];
-const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
+const CACHES = "q4_0/q4_0,turbo4_mix/turbo4_tcq,turbo3_mix/turbo3_tcq";
+const DOCS = fileURLToPath(new URL("../../docs/", import.meta.url));
 
-/** What a learned map is worth: every cache plain and mapped, at several contexts. */
+interface Settings {
+  name: string;
+  path: string;
+  text: string;
+  called: string;
+  pieces: number;
+  caches: readonly string[];
+  threads: number;
+  save: boolean;
+  native: NativeLibrary;
+  maps: ReadonlyMap<string, Statistics>;
+}
+
+/** What a learned map is worth: caches plain and mapped, at several contexts. */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
       model: { type: "string", default: "smollm2-135m" },
-      map: { type: "string" },
+      maps: { type: "string" },
       text: { type: "string" },
       called: { type: "string" },
-      lengths: { type: "string", default: "4096,8000" },
-      pieces: { type: "string", default: "1" },
-      caches: { type: "string", default: CACHES.join(",") },
-      unspread: { type: "boolean", default: false },
-      "map-values": { type: "boolean", default: false },
-      "quantized-weights": { type: "boolean", default: false },
+      lengths: { type: "string", default: "4096" },
+      pieces: { type: "string", default: "2" },
+      caches: { type: "string", default: CACHES },
       threads: { type: "string", default: String(availableParallelism()) },
       save: { type: "boolean", default: false },
       draw: { type: "boolean", default: false },
@@ -50,73 +67,105 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   if (values.draw) return draw();
-  if (values.help || !values.map || !values.text) return console.log(USAGE);
+  if (values.help || !values.maps || !values.text) return console.log(USAGE);
   const [name = "", given] = values.model.split("=", 2);
   const { path } = await resolveModel(given ?? name);
-  const native = await ensureNativeLibrary();
-  const statistics = await openStatistics(values.map, path);
+  const maps = new Map<string, Statistics>();
+  for (const entry of values.maps.split(",")) {
+    const [map = "", file = ""] = entry.split("=", 2);
+    maps.set(map, await openStatistics(file, path));
+  }
+  const settings: Settings = {
+    ...{ name, path, maps, text: values.text, called: values.called ?? basename(values.text) },
+    ...{ pieces: Number(values.pieces), threads: Number(values.threads), save: values.save },
+    caches: expand(values.caches.split(","), [...maps.keys()]),
+    native: await ensureNativeLibrary(),
+  };
+  for (const length of values.lengths.split(",").map(Number)) {
+    const result = await measure(length, settings);
+    console.log(`${renderRuns([result])}\n`);
+  }
+  if (values.save) await draw();
+}
+
+/** Each cache plain, unless its type needs a map, and behind each map. */
+function expand(asked: readonly string[], maps: readonly string[]): string[] {
+  return asked.flatMap((cache) => {
+    if (cache.includes("+")) return [cache];
+    if (cache.endsWith("-")) return [cache.slice(0, -1)];
+    return [...(cache.includes("_mix") ? [] : [cache]), ...maps.map((map) => `${cache}+${map}`)];
+  });
+}
+
+async function measure(length: number, settings: Settings): Promise<Run> {
+  const { name, path, maps, native, called, pieces } = settings;
   const scratch = await mkdtemp(join(tmpdir(), "eliza-learned-maps-"));
   try {
-    for (const length of values.lengths.split(",").map(Number)) {
-      const chunksFile = join(scratch, "chunks.txt");
-      const tokens = await writePieces(path, values.text, chunksFile, length, Number(values.pieces));
-      const caches = [
-        FLOOR,
-        ...values.caches
-          .split(",")
-          .flatMap((cache) => (cache.includes("_mix") ? `${cache}+map` : [cache, `${cache}+map`])),
-      ];
-      let reference: ReferenceScore | undefined;
-      const rows = new Map<string, Run["rows"][number]>();
-      await runQuality({
-        tool: native.tool("eliza-quality"),
-        model: path,
-        chunksFile,
-        scratch: join(scratch, "logits"),
-        ...(values["quantized-weights"] ? {} : { float32: join(scratch, "float32.gguf") }),
-        map: await solvedMap(statistics, {
-          contextSize: length,
-          unspread: values.unspread,
-          values: values["map-values"],
-        }),
-        start: length - SCORED,
-        threads: Number(values.threads),
-        caches,
-        onReference: (score) => {
-          reference = score;
-        },
-        onScore: (score) => {
-          rows.set(score.cache, score);
-          console.error(
-            `${name} ${length} ${score.cache}: ${score.kl.toExponential(3)} ± ${score.klHalfWidth.toExponential(1)}`,
-          );
-        },
-      });
-      const result: Run = {
-        model: name,
-        title: findKnownModel(name)?.title ?? name,
-        text: values.called ?? basename(values.text),
-        tokens,
-        length,
-        start: length - SCORED,
-        weights: values["quantized-weights"] ? "as in the file" : "float32",
-        calibration: {
-          tokens: statistics.tokens,
-          window: statistics.window,
-          text: "the package's text",
-          spread: !values.unspread,
-          values: values["map-values"],
-        },
-        reference: reference!,
-        rows: [...rows.values()],
-      };
-      console.log(`${renderRun(result)}\n`);
-      if (values.save) await writeRun(result);
-    }
+    const chunksFile = join(scratch, "chunks.txt");
+    const tokens = await writePieces(path, settings.text, chunksFile, length, pieces);
+    const kept = (await readRuns()).find(
+      (old) => settings.save && old.tokens === tokens && old.model === name,
+    );
+    const result: Run = {
+      ...{ model: name, title: findKnownModel(name)?.title ?? name, text: called, tokens, length },
+      ...{ start: length - SCORED, pieces, build: native.key, weights: "float32" },
+      maps: { ...kept?.maps, ...describeMaps(maps) },
+      reference: kept?.reference ?? ({} as Run["reference"]),
+      rows: kept?.rows ?? [],
+    };
+    const caches = settings.caches.filter((cache) => rowOf(result, cache)?.chunks !== pieces);
+    if (caches.length === 0) return result;
+    await runQuality({
+      ...{ tool: native.tool("eliza-quality"), model: path, chunksFile, caches },
+      ...{ scratch: join(scratch, "logits"), float32: join(scratch, "float32.gguf") },
+      ...{ maps: await solveMaps(maps, length), start: length - SCORED, threads: settings.threads },
+      onReference: (score) => {
+        result.reference = score;
+      },
+      onScore: (score) => {
+        result.rows = [...result.rows.filter((row) => row.cache !== score.cache), score];
+        console.error(
+          `${name} ${called} ${length} ${score.cache}: ${score.kl.toExponential(3)} ± ` +
+            `${score.klHalfWidth.toExponential(1)}, ${score.positions} positions, ${score.cpuSeconds.toFixed(1)} s`,
+        );
+        if (settings.save && score.chunks === pieces) saving = saving.then(() => writeRun(result));
+      },
+    });
+    await saving;
+    return result;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
-  if (values.save) await draw();
+}
+
+let saving: Promise<void> = Promise.resolve();
+
+function describeMaps(maps: ReadonlyMap<string, Statistics>): Run["maps"] {
+  return Object.fromEntries(
+    [...maps].map(([name, { tokens, window }]) => [
+      name,
+      {
+        ...{ tokens, window, text: "the package's text" },
+        spread: !name.endsWith("-unspread"),
+        values: name.endsWith("-values"),
+      },
+    ]),
+  );
+}
+
+async function solveMaps(
+  maps: ReadonlyMap<string, Statistics>,
+  contextSize: number,
+): Promise<Record<string, string>> {
+  const solved: Record<string, string> = {};
+  for (const [name, statistics] of maps) {
+    solved[name] = await solvedMap(statistics, {
+      contextSize,
+      unspread: name.endsWith("-unspread"),
+      values: name.endsWith("-values"),
+    });
+  }
+  return solved;
 }
 
 async function writePieces(
@@ -127,7 +176,10 @@ async function writePieces(
   pieces: number,
 ): Promise<string> {
   await using inference = await Inference.open(model, { contextSize: 256, threads: 1, kvMap: "off" });
-  const ids = Array.from(await inference.tokenize(await readFile(text, "utf8")));
+  const content = await readFile(text, "utf8");
+  const chat = text.endsWith(".json");
+  const spoken = chat ? inference.renderPrompt(JSON.parse(content) as ChatMessage[]) : content;
+  const ids = Array.from(await inference.tokenize(spoken, { parseSpecial: chat }));
   const { addBos } = inference.report().model;
   const begin = addBos ? Array.from(await inference.tokenize("", { addSpecial: true })) : [];
   const each = length + 1 - begin.length;
@@ -143,23 +195,16 @@ async function writePieces(
 const BEGIN = "<!-- results: written by npm run bench -- learned-maps --draw -->";
 const END = "<!-- end of results -->";
 
-/** Every kept run's table into the document, and a plot of each spread run. */
+/** Every kept run into the document's tables, and the plots. */
 async function draw(): Promise<void> {
   const runs = await readRuns();
-  const parts: string[] = [];
-  for (const each of runs) {
-    parts.push(renderRun(each));
-    if (!each.calibration.spread || each.calibration.values || each.rows.length < 4) continue;
-    const name = `learned-maps-${each.model}-${each.length}.svg`;
-    await writeFile(`${docs}${name}`, plotRun(each));
-    parts.push(`![${each.title}: divergence against bytes](${name})`);
-  }
-  const document = `${docs}learned-maps.md`;
+  const plots = await drawPlots(runs, DOCS);
+  const document = `${DOCS}learned-maps.md`;
   const text = await readFile(document, "utf8");
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`${document} lacks the line ${BEGIN} or ${END}`);
   await writeFile(
     document,
-    `${text.slice(0, from + BEGIN.length)}\n\n${parts.join("\n\n")}\n\n${text.slice(to)}`,
+    `${text.slice(0, from + BEGIN.length)}\n\n${renderRuns(runs)}\n\n${plots.join("\n\n")}\n\n${text.slice(to)}`,
   );
 }

@@ -1,5 +1,6 @@
+import { writeFile } from "node:fs/promises";
 import { FLOOR } from "../cache-types/caches.ts";
-import { type Run, rowOf } from "./results.ts";
+import type { Run } from "./results.ts";
 
 interface Point {
   bytes: number;
@@ -8,24 +9,27 @@ interface Point {
   isMapped: boolean;
 }
 
+const MAIN_MAP = "+map";
+/** Fewer points make no picture. */
+const fewest = 8;
+
+/** Writes a plot of each run that has points enough. Returns the Markdown that shows them. */
+export async function drawPlots(runs: readonly Run[], folder: string): Promise<string[]> {
+  const shown: string[] = [];
+  for (const run of runs) {
+    if (pointsOf(run).length < fewest) continue;
+    const name = `learned-maps-${run.model}-${run.length}.svg`;
+    await writeFile(`${folder}${name}`, plotRun(run));
+    shown.push(`![${run.title}, ${run.length} tokens: divergence against bytes](${name})`);
+  }
+  return shown;
+}
+
 const [width, height, left, right, top, bottom] = [760, 460, 70, 20, 40, 50];
 
 /** Divergence against bytes a token, both axes logarithmic, with the Pareto front of mapped and plain types: SVG. */
-export function plotRun(run: Run): string {
-  const floor = rowOf(run, FLOOR)?.kl ?? 0;
-  const points = run.rows
-    .filter(({ cache }) => cache !== FLOOR && !/^f16\/|\/f16/.test(cache))
-    .map(({ cache, bytesPerToken, kl }): Point => {
-      const isMapped = cache.endsWith("+map");
-      const [k = "", v = ""] = cache.replace("+map", "").split("/");
-      return {
-        bytes: bytesPerToken,
-        kl: Math.max(kl - floor, floor / 10),
-        label: k === v ? k : `${k} / ${v}`,
-        isMapped,
-      };
-    })
-    .sort((a, b) => a.bytes - b.bytes || a.kl - b.kl);
+function plotRun(run: Run): string {
+  const points = pointsOf(run);
   const x = scale(
     points.map(({ bytes }) => bytes),
     left,
@@ -82,6 +86,18 @@ export function plotRun(run: Run): string {
     "</svg>",
     "",
   ].join("\n");
+}
+
+function pointsOf(run: Run): Point[] {
+  return run.rows
+    .filter(({ cache }) => cache !== FLOOR && !/^f16\/|\/f16/.test(cache))
+    .filter(({ cache }) => !cache.includes("+") || cache.endsWith(MAIN_MAP))
+    .map(({ cache, bytesPerToken, kl }): Point => {
+      const [k = "", v = ""] = cache.replace(MAIN_MAP, "").split("/");
+      const label = k === v ? k : `${k} / ${v}`;
+      return { bytes: bytesPerToken, kl, label, isMapped: cache.endsWith(MAIN_MAP) };
+    })
+    .sort((a, b) => a.bytes - b.bytes || a.kl - b.kl);
 }
 
 /** A logarithmic axis from `from` to `to`, with ticks at 1, 2 and 5. */

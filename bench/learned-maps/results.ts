@@ -2,6 +2,18 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { ReferenceScore, Score } from "../cache-types/quality-tool.ts";
 
+/** How a map came about. */
+export interface Calibration {
+  tokens: number;
+  /** tokens of a text seen at once */
+  window: number;
+  text: string;
+  /** solved for the context's positions, not only for the window's */
+  spread: boolean;
+  /** values go through it too, not keys alone */
+  values: boolean;
+}
+
 /** Every cache that was scored on one text at one length. */
 export interface Run {
   model: string;
@@ -12,8 +24,12 @@ export interface Run {
   length: number;
   /** positions before it are not scored */
   start: number;
+  pieces: number;
+  /** key of the native build that scored last */
+  build: string;
   weights: "float32" | "as in the file";
-  calibration: { tokens: number; window: number; text: string; spread: boolean; values: boolean };
+  /** by the name behind a cache's + */
+  maps: Record<string, Calibration>;
   reference: ReferenceScore;
   rows: Score[];
 }
@@ -27,15 +43,26 @@ export async function readRuns(): Promise<Run[]> {
   );
 }
 
+/** Keeps a run. */
 export async function writeRun(run: Run): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  const { model, length, calibration, text } = run;
-  const name = `${model}-${text.replace(/\W+/g, "-")}-${length}-${calibration.tokens}${calibration.spread ? "" : "-unspread"}${calibration.values ? "-values" : ""}`;
-  await writeFile(`${FOLDER}${name}.json.new`, `${JSON.stringify(run, null, 1)}\n`);
-  await rename(`${FOLDER}${name}.json.new`, `${FOLDER}${name}.json`);
+  const path = `${FOLDER}${run.model}-${run.text.replace(/\W+/g, "-")}-${run.length}.json`;
+  await writeFile(`${path}.new`, `${JSON.stringify(run, rounded, 1)}\n`);
+  await rename(`${path}.new`, path);
 }
 
 /** The row of a cache, if it was scored. */
 export function rowOf(run: Run, cache: string): Score | undefined {
   return run.rows.find((row) => row.cache === cache);
+}
+
+// blocks in one line of few digits each
+function rounded(key: string, value: unknown): unknown {
+  return key === "klBlocks" ? (value as number[]).map((each) => each.toPrecision(5)).join(" ") : value;
+}
+
+/** The blocks of a row that was kept. */
+export function blocksOf(row: Score): number[] {
+  const kept = row.klBlocks as unknown;
+  return typeof kept === "string" ? kept.split(" ").map(Number) : row.klBlocks;
 }

@@ -5,7 +5,7 @@
 // of the whole distribution from the reference's, whether the likeliest token is the same, and the probability of the
 // token that follows. @BATCH decodes the scored positions BATCH tokens at a time (1 is how a reply is generated);
 // otherwise, and before `start`, `ubatch` at a time.
-// +map stores through the learned map of the key `map`, a solved one's file.
+// +NAME, a name that begins with map, stores through the learned map of the key NAME, a solved one's file.
 //
 // Keys: start, ubatch, threads; shifts, how often everything in the cache moves to later positions, a token being decoded
 // after each time, once `start` is reached; scratch, a file for the reference's logits of one chunk (float32, removed at the end);
@@ -13,7 +13,8 @@
 // it from: products with quantized weights round activations to 8 bits, which turns any difference, however small, into
 // one of the size of that rounding.
 //
-// Output is a JSON object a line: first the model, then each cache's running result after each chunk.
+// Output is a JSON object a line: first the model, then each cache's running result after each chunk, with the mean
+// divergence of each block of 64 positions, so that two caches can be compared block by block.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -58,12 +59,13 @@ struct Cache {
     std::string name; // as it was asked for
     std::string k, v;
     int32_t batch = 0; // 0: ubatch
-    bool mapped = false;
+    std::string map;   // key of its learned map, empty for none
 };
 
 Cache parse_cache(const std::string &asked) {
-    Cache cache{asked, {}, {}, 0, asked.ends_with("+map")};
-    const std::string name = asked.substr(0, asked.size() - (cache.mapped ? 4 : 0));
+    const size_t plus = std::min(asked.find('+'), asked.size());
+    Cache cache{asked, {}, {}, 0, asked.substr(std::min(plus + 1, asked.size()))};
+    const std::string name = asked.substr(0, plus);
     const size_t slash = name.find('/');
     const size_t at = name.find('@');
     if (slash == std::string::npos) fail("not K/V: " + name);
@@ -116,15 +118,20 @@ struct Scores {
     double seconds = 0;     // of decoding, all threads' processor time
     std::string type_k, type_v;
 
-    json summary(const Cache &cache, size_t chunks) const {
-        double mean = 0;
-        for (const double value : kl) mean += value / static_cast<double>(kl.size());
+    std::vector<double> block_means() const {
         std::vector<double> blocks;
         for (size_t i = 0; i + BLOCK <= kl.size(); i += BLOCK) {
             double sum = 0;
             for (size_t j = i; j < i + BLOCK; ++j) sum += kl[j];
             blocks.push_back(sum / BLOCK);
         }
+        return blocks;
+    }
+
+    json summary(const Cache &cache, size_t chunks) const {
+        double mean = 0;
+        for (const double value : kl) mean += value / static_cast<double>(kl.size());
+        const std::vector<double> blocks = block_means();
         double variance = 0;
         for (const double block : blocks) variance += (block - mean) * (block - mean);
         const auto n = static_cast<double>(blocks.size());
@@ -140,6 +147,7 @@ struct Scores {
                 {"positions", kl.size()},
                 {"kl", mean},
                 {"klHalfWidth", half_width},
+                {"klBlocks", blocks},
                 {"top1", agreeing / positions},
                 {"perplexityRatio", std::exp(nll_excess / positions)},
                 {"bytesPerToken", bytes},
@@ -149,7 +157,7 @@ struct Scores {
 
 struct Options {
     int32_t start, ubatch, threads, shifts;
-    std::string map;
+    std::map<std::string, std::string> maps; // files, by key
 };
 
 struct ContextDeleter {
@@ -161,9 +169,11 @@ using ContextPtr = std::unique_ptr<llama_context, ContextDeleter>;
 using MapPtr = std::unique_ptr<eliza::LearnedMap>;
 
 MapPtr load_map(llama_model *model, const Cache &cache, llama_context_params &params, const Options &options) {
-    if (!cache.mapped) return nullptr;
+    if (cache.map.empty()) return nullptr;
+    const auto file = options.maps.find(cache.map);
+    if (file == options.maps.end()) fail("no file was given for the map of " + cache.name);
     try {
-        auto map = std::make_unique<eliza::LearnedMap>(options.map, model, params.type_k, params.type_v, false);
+        auto map = std::make_unique<eliza::LearnedMap>(file->second, model, params.type_k, params.type_v, false);
         params.kv_map = map->graph();
         return map;
     } catch (const std::exception &error) {
@@ -174,7 +184,7 @@ MapPtr load_map(llama_model *model, const Cache &cache, llama_context_params &pa
 using MapPtr = std::unique_ptr<int>;
 
 MapPtr load_map(llama_model *, const Cache &cache, llama_context_params &, const Options &) {
-    if (cache.mapped) fail("llama.cpp without edits takes no map: " + cache.name);
+    if (!cache.map.empty()) fail("llama.cpp without edits takes no map: " + cache.name);
     return nullptr;
 }
 #endif
@@ -285,13 +295,16 @@ int main(int argc, char **argv) {
     if (argc < 4) fail("usage: eliza-quality MODEL CHUNKS_FILE [key=value...] K/V[@BATCH]...");
     std::map<std::string, std::string> values{
         {"start", "1024"},        {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"},
-        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"},  {"map", ""}};
+        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"}};
+    std::map<std::string, std::string> maps;
     std::vector<Cache> caches;
     for (int i = 3; i < argc; ++i) {
         const std::string argument = argv[i];
         const size_t equals = argument.find('=');
         if (equals == std::string::npos) {
             caches.push_back(parse_cache(argument));
+        } else if (argument.rfind("map", 0) == 0) {
+            maps[argument.substr(0, equals)] = argument.substr(equals + 1);
         } else if (values.count(argument.substr(0, equals)) != 0) {
             values[argument.substr(0, equals)] = argument.substr(equals + 1);
         } else {
@@ -299,7 +312,7 @@ int main(int argc, char **argv) {
         }
     }
     const Options options{std::stoi(values["start"]), std::stoi(values["ubatch"]), std::stoi(values["threads"]),
-                          std::stoi(values["shifts"]), values["map"]};
+                          std::stoi(values["shifts"]), maps};
     const Cache reference = parse_cache(values["reference"]);
     const auto chunks = read_chunks(argv[2], options.start);
 

@@ -8,6 +8,7 @@ export {
   calibrate,
   chooseMap,
   openStatistics,
+  type Statistics,
   solvedMap,
 } from "./maps/index.ts";
 export * from "./models/index.ts";
