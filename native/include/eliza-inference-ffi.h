@@ -147,8 +147,17 @@ ELIZA_API int eliza_inference_llm_stream_cancel(EliLlmStream *stream);
 ELIZA_API int eliza_inference_llm_stream_reset(EliLlmStream *stream);
 // Keeps the first n_keep tokens of the sequence. Returns how many were kept, 0 if none could be; an error only for NULL.
 ELIZA_API int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep);
+// Writes the sequence to a file, whole or not at all: what is in the cache and what of a prompt waits. Returns the
+// tokens in the cache. INVALID_ARG while a generation runs.
 ELIZA_API int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename, char **out_error);
+// Makes the stream's sequence the saved one; prefill goes on from there. Returns the tokens in the cache. Refuses, before
+// llama.cpp sees a byte, a file that was changed or cut, and one of another model file, llama.cpp, cache type, rotation or
+// learned map (SLOT_NOT_FOUND, SLOT_INVALID, SLOT_MISMATCH, CONTEXT_FULL); the sequence is then as it was.
 ELIZA_API int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *filename, char **out_error);
+// The sequence's tokens: those in the cache, then those that wait to go there before the next prompt. For
+// eliza_inference_free_tokens.
+ELIZA_API int eliza_inference_llm_stream_tokens(EliLlmStream *stream, int32_t **tokens_out, size_t *count_out,
+                                                char **out_error);
 // Cancels, waits for the engine to let go, frees. NULL is allowed.
 ELIZA_API void eliza_inference_llm_stream_close(EliLlmStream *stream);
 

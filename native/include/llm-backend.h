@@ -52,6 +52,7 @@ class LlmBackendSession {
     virtual int reset_keep(int32_t n_keep) = 0;
     virtual int save_slot(const char *filename, char **out_error);
     virtual int restore_slot(const char *filename, char **out_error);
+    virtual int tokens(std::vector<int32_t> *ids, char **out_error);
 
     virtual int tokenize(const char *text, size_t bytes, bool add_special, bool parse_special,
                          std::vector<int32_t> *ids, char **out_error);

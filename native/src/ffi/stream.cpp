@@ -26,6 +26,14 @@ int null_stream(char **out_error) {
     return ELIZA_ERR_INVALID_ARG;
 }
 
+// A copy of token ids that eliza_inference_free_tokens frees.
+void hand_over(const std::vector<int32_t> &ids, int32_t **tokens_out, size_t *count_out) {
+    *tokens_out = static_cast<int32_t *>(std::malloc(std::max<size_t>(1, ids.size()) * sizeof(int32_t)));
+    if (*tokens_out == nullptr) throw std::bad_alloc();
+    std::copy(ids.begin(), ids.end(), *tokens_out);
+    *count_out = ids.size();
+}
+
 int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
          size_t text_cap, int32_t *drafted_out, int32_t *accepted_out, char **out_error) {
     if (stream == nullptr) return null_stream(out_error);
@@ -143,6 +151,20 @@ void eliza_inference_llm_stream_close(EliLlmStream *stream) {
     });
 }
 
+int eliza_inference_llm_stream_tokens(EliLlmStream *stream, int32_t **tokens_out, size_t *count_out, char **out_error) {
+    if (stream == nullptr) return null_stream(out_error);
+    if (tokens_out == nullptr || count_out == nullptr) {
+        eliza::set_error(out_error, "INVALID_ARG: an output is NULL\npass both");
+        return ELIZA_ERR_INVALID_ARG;
+    }
+    return guarded(out_error, [&] {
+        std::vector<int32_t> ids;
+        const int status = stream->session->tokens(&ids, out_error);
+        if (status >= 0) hand_over(ids, tokens_out, count_out);
+        return status;
+    });
+}
+
 int eliza_inference_llm_stream_tokenize(EliLlmStream *stream, const char *text, size_t text_bytes, int add_special,
                                         int parse_special, int32_t **tokens_out, size_t *count_out, char **out_error) {
     if (stream == nullptr) return null_stream(out_error);
@@ -154,12 +176,8 @@ int eliza_inference_llm_stream_tokenize(EliLlmStream *stream, const char *text, 
         std::vector<int32_t> ids;
         const int status =
             stream->session->tokenize(text, text_bytes, add_special != 0, parse_special != 0, &ids, out_error);
-        if (status < 0) return status;
-        *tokens_out = static_cast<int32_t *>(std::malloc(std::max<size_t>(1, ids.size()) * sizeof(int32_t)));
-        if (*tokens_out == nullptr) throw std::bad_alloc();
-        std::copy(ids.begin(), ids.end(), *tokens_out);
-        *count_out = ids.size();
-        return ELIZA_OK;
+        if (status >= 0) hand_over(ids, tokens_out, count_out);
+        return status;
     });
 }
 

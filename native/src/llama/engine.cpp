@@ -8,6 +8,7 @@
 #include "llama-model.h"
 #include "llama/decode.h"
 #include "llama/log-capture.h"
+#include "llama/model-fingerprint.h"
 
 namespace eliza {
 
@@ -30,7 +31,8 @@ Pool::~Pool() {
 }
 
 Engine::Engine(const std::string &path, int32_t n_gpu_layers)
-    : path_(path), n_gpu_layers_(n_gpu_layers), model_(load_model(path, n_gpu_layers)), thread_([this] { loop(); }) {}
+    : path_(path), n_gpu_layers_(n_gpu_layers), model_(load_model(path, n_gpu_layers)),
+      fingerprint_(model_fingerprint(path)), thread_([this] { loop(); }) {}
 
 Engine::~Engine() {
     {
@@ -209,6 +211,8 @@ void Engine::prefill(Sequence &sequence, std::vector<llama_token> ids) {
             const std::lock_guard lock(sequence.timing_mutex);
             sequence.timing.reused_tokens = static_cast<int32_t>(sequence.tokens.size());
         }
+        sequence.prompt.insert(sequence.prompt.end(), sequence.waiting.begin(), sequence.waiting.end());
+        sequence.waiting.clear();
         // A generation that was cut by its length left its last token outside the cache.
         if (sequence.pending != LLAMA_TOKEN_NULL) {
             sequence.prompt.push_back(std::exchange(sequence.pending, LLAMA_TOKEN_NULL));
@@ -234,6 +238,7 @@ int32_t Engine::keep(Sequence &sequence, int32_t n_keep) {
         }
         if (kept == 0) llama_memory_seq_rm(memory, sequence.id, -1, -1);
         sequence.tokens.resize(static_cast<size_t>(kept));
+        sequence.waiting.clear();
         sequence.prompt.clear();
         sequence.pending = LLAMA_TOKEN_NULL;
         sequence.generated = 0;
@@ -246,6 +251,16 @@ int32_t Engine::keep(Sequence &sequence, int32_t n_keep) {
         sequence.timing = Timing{};
     });
     return kept;
+}
+
+std::vector<llama_token> Engine::tokens(const Sequence &sequence) {
+    std::vector<llama_token> all;
+    run([&] {
+        all = sequence.tokens;
+        const std::vector<llama_token> more = sequence.outside_cache();
+        all.insert(all.end(), more.begin(), more.end());
+    });
+    return all;
 }
 
 } // namespace eliza

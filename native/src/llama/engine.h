@@ -45,6 +45,8 @@ class Engine {
     const llama_model *model() const { return model_.get(); }
     const std::string &path() const { return path_; }
     int32_t n_gpu_layers() const { return n_gpu_layers_; }
+    // Of the file as it was when it was loaded.
+    const std::string &fingerprint() const { return fingerprint_; }
 
     // Gives the sequence a place. Throws OUT_OF_MEMORY or CONTEXT_FAILED.
     void attach(Sequence &sequence, const ContextShape &shape);
@@ -54,6 +56,8 @@ class Engine {
     void prefill(Sequence &sequence, std::vector<llama_token> ids);
     // Forgets all but the first n_keep tokens; returns how many are left.
     int32_t keep(Sequence &sequence, int32_t n_keep);
+    // Those in the sequence's cache, then those that wait to go there.
+    std::vector<llama_token> tokens(const Sequence &sequence);
     // Something that the engine waits for may have changed.
     void wake();
     // Runs `task` on the engine thread between two batches and waits for it. Exceptions come back.
@@ -72,6 +76,7 @@ class Engine {
     const std::string path_;
     const int32_t n_gpu_layers_;
     ModelPtr model_;
+    const std::string fingerprint_;
     std::map<int32_t, ggml_threadpool *> threadpools_;
     std::list<Pool> pools_;
     Pool *last_pool_ = nullptr;

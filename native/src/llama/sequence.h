@@ -42,12 +42,21 @@ struct Sequence {
     SamplerPtr sampler;
     Utf8Assembler utf8;
     std::vector<llama_token> tokens;        // in the cache
+    std::vector<llama_token> waiting;       // from a slot, to go before the next prompt
     std::vector<llama_token> prompt;        // to be computed
     llama_token pending = LLAMA_TOKEN_NULL; // sampled and not yet in the cache
     int32_t generated = 0;
 
     std::mutex timing_mutex;
     Timing timing;
+
+    // Known and not yet in the cache, in their order.
+    std::vector<llama_token> outside_cache() const {
+        std::vector<llama_token> all = waiting;
+        if (pending != LLAMA_TOKEN_NULL) all.push_back(pending);
+        all.insert(all.end(), prompt.begin(), prompt.end());
+        return all;
+    }
 };
 
 } // namespace eliza

@@ -9,6 +9,7 @@
 #include "llama/cache-types.h"
 #include "llama/engine-registry.h"
 #include "llama/report.h"
+#include "llama/slot.h"
 
 namespace eliza {
 
@@ -86,6 +87,24 @@ class LlamaSession final : public LlmBackendSession {
         return ELIZA_OK;
     }
 
+    int save_slot(const char *filename, char **out_error) override {
+        check_slot_name(filename);
+        if (!idle(out_error, "saved")) return ELIZA_ERR_INVALID_ARG;
+        return eliza::save_slot(engine_, sequence_, filename);
+    }
+
+    int restore_slot(const char *filename, char **out_error) override {
+        check_slot_name(filename);
+        if (!idle(out_error, "restored")) return ELIZA_ERR_INVALID_ARG;
+        sequence_.started = false;
+        return eliza::restore_slot(engine_, sequence_, filename);
+    }
+
+    int tokens(std::vector<int32_t> *ids, char **) override {
+        *ids = engine_.tokens(sequence_);
+        return ELIZA_OK;
+    }
+
     int reset() override {
         keep(0);
         return ELIZA_OK;
@@ -147,6 +166,25 @@ class LlamaSession final : public LlmBackendSession {
     OutputQueue &output() override { return sequence_.queue; }
 
   private:
+    static void check_slot_name(const char *filename) {
+        if (filename != nullptr && filename[0] != '\0') return;
+        throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", "the slot's file name is empty", "name a file");
+    }
+
+    // Nothing is computed or read: what the sequence holds is what the caller knows of.
+    bool idle(char **out_error, const char *what) {
+        if (sequence_.cancelled) {
+            set_error(out_error, "CANCELLED: the stream was cancelled\nreset it before it is used again");
+            return false;
+        }
+        if (sequence_.generating || (sequence_.queue.expecting() && sequence_.started)) {
+            set_error(out_error, std::string("INVALID_ARG: a generation is running, the stream cannot be ") + what +
+                                     "\ntake its output to the end first, or reset the stream");
+            return false;
+        }
+        return true;
+    }
+
     int32_t keep(int32_t n_keep) {
         sequence_.cancelled = true; // the engine stops at the next ubatch
         const int32_t kept = engine_.keep(sequence_, n_keep);

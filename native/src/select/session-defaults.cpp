@@ -17,6 +17,10 @@ int LlmBackendSession::next(int32_t *tokens_out, size_t tokens_cap, size_t *coun
 
 int LlmBackendSession::save_slot(const char *, char **out_error) { return not_implemented(out_error, "saving a slot"); }
 
+int LlmBackendSession::tokens(std::vector<int32_t> *, char **out_error) {
+    return not_implemented(out_error, "reading a sequence's tokens");
+}
+
 int LlmBackendSession::restore_slot(const char *, char **out_error) {
     return not_implemented(out_error, "restoring a slot");
 }

@@ -21,6 +21,10 @@ export type InferenceErrorCode =
   | "MAP_MISMATCH"
   | "MAP_UNSUPPORTED"
   | "TEXT_TOO_SHORT"
+  | "SLOT_NOT_FOUND"
+  | "SLOT_INVALID"
+  | "SLOT_MISMATCH"
+  | "SLOT_WRITE_FAILED"
   | "ABI_MISMATCH"
   | "CLOSED"
   | FetchErrorCode;

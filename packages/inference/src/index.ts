@@ -22,4 +22,5 @@ export type {
   SharedLayer,
   StreamReport,
 } from "./report.ts";
+export { type GenerateOptions, Session } from "./session.ts";
 export { type StreamChunk, TokenStream } from "./token-stream.ts";

@@ -13,6 +13,7 @@ import {
 import { OutputPoller } from "./native/output-poller.ts";
 import type { StreamConfig } from "./native/stream-config.ts";
 import type { InferenceReport, StreamReport } from "./report.ts";
+import { Session } from "./session.ts";
 import { TokenStream } from "./token-stream.ts";
 
 export interface OpenOptions {
@@ -81,6 +82,7 @@ export class Inference {
   readonly #solvedMap: string | undefined;
   // Whatever holds a native stream: closing waits for all of it.
   readonly #streams = new Set<TokenStream>();
+  readonly #sessions = new Set<Session>();
   readonly #busy = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #report!: InferenceReport;
@@ -163,6 +165,31 @@ export class Inference {
     return stream;
   }
 
+  /**
+   * A sequence that stays between generations, with these options for all of them. It holds its place among
+   * `maxStreams` until it is closed.
+   */
+  session(options: Omit<StreamOptions, "signal" | "chat"> = {}): Promise<Session> {
+    this.#checkOpen();
+    const opening = (async () => {
+      const stream = await this.#openStream(options);
+      const session = new Session(
+        {
+          library: this.#library,
+          poller: this.#poller,
+          model: this.#report.model,
+          closing: this.#closing.signal,
+          renderPrompt: (messages, chat) => this.renderPrompt(messages, chat),
+          forget: (closed) => this.#sessions.delete(closed),
+        },
+        stream,
+      );
+      this.#sessions.add(session);
+      return session;
+    })();
+    return this.#track(opening);
+  }
+
   /** What really runs. */
   report(): InferenceReport {
     return this.#report;
@@ -215,6 +242,7 @@ export class Inference {
     this.#closing.abort(new InferenceError("CLOSED", "the model was closed", "Open it again."));
     await Promise.all([...this.#streams].map((stream) => stream.return()));
     while (this.#busy.size > 0) await Promise.allSettled(this.#busy);
+    await Promise.all([...this.#sessions].map((session) => session.close()));
     await this.#poller.stop();
     await this.#library.destroy(this.#context);
   }
@@ -248,6 +276,11 @@ export class Inference {
         await this.#library.close(stream);
       }
     })();
+    return this.#track(work);
+  }
+
+  /** Closing waits for this. */
+  #track<T>(work: Promise<T>): Promise<T> {
     this.#busy.add(work);
     const done = (): boolean => this.#busy.delete(work);
     work.then(done, done);

@@ -9,14 +9,14 @@ export interface StreamChunk {
   tokens: number[];
 }
 
-/** What a token stream needs of its Inference. */
+/** What a token stream needs of its Inference or its Session. */
 export interface StreamHost {
   library: NativeLibrary;
   poller: OutputPoller;
   /** opens a native stream and hands it its prompt */
   start(): Promise<StreamHandle>;
-  /** closes a native stream */
-  close(stream: StreamHandle): Promise<void>;
+  /** takes a native stream back; `whole`: its generation came to its own end */
+  close(stream: StreamHandle, whole: boolean): Promise<void>;
 }
 
 /**
@@ -96,7 +96,7 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
           await this.#host.poller.wait(this.#stream!);
           continue;
         }
-        if (result.state === "final") await this.#end();
+        if (result.state === "final") await this.#end(true);
         if (result.tokens.length > 0 || result.text !== "") {
           return { done: false, value: { text: result.text, tokens: result.tokens } };
         }
@@ -121,7 +121,7 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
     throw new InferenceError("CANCELLED", "the generation was cancelled", "", { cause: this.#signal.reason });
   }
 
-  async #end(): Promise<void> {
+  async #end(whole = false): Promise<void> {
     this.#state = "done";
     const stream = this.#stream;
     if (!stream) return;
@@ -132,6 +132,6 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
       | StreamReport
       | undefined;
     if (this.#report && this.#report.finishReason === "") this.#report.finishReason = "cancelled";
-    await this.#host.close(stream);
+    await this.#host.close(stream, whole);
   }
 }

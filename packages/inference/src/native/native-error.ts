@@ -17,6 +17,10 @@ const NATIVE_CODES = new Set<string>([
   "MAP_MISMATCH",
   "MAP_UNSUPPORTED",
   "TEXT_TOO_SHORT",
+  "SLOT_NOT_FOUND",
+  "SLOT_INVALID",
+  "SLOT_MISMATCH",
+  "SLOT_WRITE_FAILED",
 ] satisfies InferenceErrorCode[]);
 
 /** The error that the native library describes as `CODE: message`, a line break, and what to do. */

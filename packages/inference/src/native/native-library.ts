@@ -87,6 +87,11 @@ export class NativeLibrary {
         cancel: declare("llm_stream_cancel", "int", ["void *"]),
         reset: declare("llm_stream_reset", "int", ["void *"]),
         reset_keep: declare("llm_stream_reset_keep", "int", ["void *", "int32_t"]),
+        save_slot: declare("llm_stream_save_slot", "int", ["void *", "const char *", "_Out_ void **"]),
+        restore_slot: declare("llm_stream_restore_slot", "int", ["void *", "const char *", "_Out_ void **"]),
+        tokens: declare("llm_stream_tokens", "int", [
+          ...["void *", "_Out_ void **", "uint64_t *", "_Out_ void **"],
+        ]),
         close: declare("llm_stream_close", "void", ["void *"]),
         tokenize: declare("llm_stream_tokenize", "int", [
           ...[
@@ -202,6 +207,33 @@ export class NativeLibrary {
     return (await this.#async("reset_keep", stream, count)) as number;
   }
 
+  /** Writes the stream's sequence to a file; returns the tokens in its cache. */
+  saveSlot(stream: StreamHandle, path: string): Promise<number> {
+    return this.#slot("save_slot", stream, path);
+  }
+
+  /** Makes the stream's sequence the one that a file holds; returns the tokens in its cache. */
+  restoreSlot(stream: StreamHandle, path: string): Promise<number> {
+    return this.#slot("restore_slot", stream, path);
+  }
+
+  async #slot(name: "save_slot" | "restore_slot", stream: StreamHandle, path: string): Promise<number> {
+    const error: ErrorSlot = [null];
+    const status = (await this.#async(name, stream, path, error)) as number;
+    if (status < 0) throw this.#takeError(error, status);
+    return status;
+  }
+
+  /** The sequence's tokens: those in the cache, then those that wait to go there. */
+  async tokens(stream: StreamHandle): Promise<Int32Array> {
+    const error: ErrorSlot = [null];
+    const out: [unknown] = [null];
+    const count = new BigUint64Array(1);
+    const status = (await this.#async("tokens", stream, out, count, error)) as number;
+    if (status < 0) throw this.#takeError(error, status);
+    return this.#takeTokens(out[0], Number(count[0]));
+  }
+
   async close(stream: StreamHandle): Promise<void> {
     await this.#async("close", stream);
   }
@@ -227,11 +259,7 @@ export class NativeLibrary {
       ],
     );
     if (status < 0) throw this.#takeError(error, status);
-    const count = Number(this.#count[0]);
-    const ids =
-      count > 0 ? Int32Array.from(koffi.decode(out[0], "int32_t", count) as number[]) : new Int32Array(0);
-    this.#functions.free_tokens!(out[0]);
-    return ids;
+    return this.#takeTokens(out[0], Number(this.#count[0]));
   }
 
   detokenize(stream: StreamHandle, ids: Int32Array, special: boolean): string {
@@ -318,6 +346,13 @@ export class NativeLibrary {
         else resolve(result);
       });
     });
+  }
+
+  #takeTokens(pointer: unknown, count: number): Int32Array {
+    const ids =
+      count > 0 ? Int32Array.from(koffi.decode(pointer, "int32_t", count) as number[]) : new Int32Array(0);
+    this.#functions.free_tokens!(pointer);
+    return ids;
   }
 
   #takeString(pointer: unknown): string {

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
-import { Inference } from "../../src/index.ts";
+import { Inference, type StreamReport } from "../../src/index.ts";
+import { NativeLibrary } from "../../src/native/native-library.ts";
+import type { StreamConfig } from "../../src/native/stream-config.ts";
+import { writeTinyModel } from "../map/tiny-model.ts";
 import { anyModel, libraryUnderTest, pulledModel } from "./engine-under-test.ts";
 
 const libraryPath = await libraryUnderTest();
@@ -72,5 +78,50 @@ describe("the report of the cache", () => {
     const cells = Object.fromEntries(kv.caches.map((cache) => [cache.kind, cache.cells]));
     assert.ok(cells["sliding-window"]! < cells.full!);
     assert.equal(kv.bytesTotal, kv.bytesComputed);
+  });
+
+  test("tells layers that share a cache, and heads of two sizes", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "eliza-report-"));
+    const library = NativeLibrary.load(libraryPath);
+    const tiny = await writeTinyModel(folder, "gemma4");
+    const context = library.create(tiny.path);
+    const config: StreamConfig = {
+      ...{ max_tokens: 1, temperature: 0, top_p: 0, top_k: 0, repeat_penalty: 0, slot_id: -1 },
+      ...{ prompt_cache_key: null, draft_min: 0, draft_max: 0, mtp_drafter_path: null, gbnf_grammar: null },
+      ...{ disable_thinking: 0, n_gpu_layers: 0, cache_type_k: "q4_0", cache_type_v: "turbo4" },
+      context_size: 512,
+    };
+    const stream = await library.open(context, config, {});
+    try {
+      const { kv } = (await library.report(stream)) as StreamReport;
+      assert.deepEqual(
+        kv.layersSharingKv.sort((a, b) => a.layer - b.layer),
+        [
+          { layer: 4, kind: "sliding-window", from: 2 },
+          { layer: 5, kind: "full", from: 3 },
+        ],
+      );
+      const layers = kv.caches.flatMap((cache) => cache.layers).sort((a, b) => a.layer - b.layer);
+      assert.deepEqual(
+        layers.map(({ layer, kind, window, headDimK, k, v }) => [layer, kind, window, headDimK, k, v]),
+        [
+          [0, "sliding-window", 24, 64, "q4_0", "turbo4"],
+          [1, "full", 0, 128, "q4_0", "turbo4"],
+          [2, "sliding-window", 24, 64, "q4_0", "turbo4"],
+          [3, "full", 0, 128, "q4_0", "turbo4"],
+        ],
+      );
+      // 2 KV heads of 64 or 128: q4_0 and turbo4 both take 18 bytes for 32 values
+      const bytes = (headDim: number): number => (2 * headDim * 18) / 32;
+      for (const layer of layers) {
+        assert.equal(layer.kBytesPerToken, bytes(layer.headDimK));
+        assert.equal(layer.vBytesPerToken, bytes(layer.headDimV));
+      }
+      assert.equal(kv.bytesTotal, kv.bytesComputed);
+    } finally {
+      await library.close(stream);
+      await library.destroy(context);
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });

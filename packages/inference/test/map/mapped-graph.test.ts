@@ -24,7 +24,7 @@ describe("a learned map in the engine's graph", () => {
     const draw = normals(5);
     const ids = Array.from({ length: 90 }, () => Math.floor(Math.abs(draw()) * 4000) % 128);
     await writeFile(tokens, ids.join(" "));
-    for (const architecture of ["llama", "gemma3"] as const) {
+    for (const architecture of ["llama", "gemma3", "gemma4"] as const) {
       const model = await writeTinyModel(folder, architecture);
       const map = join(folder, `${architecture}.map`);
       await writeRandomMap(map, model);
@@ -47,7 +47,7 @@ describe("a learned map in the engine's graph", () => {
     return a.reduce((most, value, at) => Math.max(most, Math.abs(value - b[at]!)), 0);
   }
 
-  for (const architecture of ["llama", "gemma3"] as const) {
+  for (const architecture of ["llama", "gemma3", "gemma4"] as const) {
     const given = () => models.get(architecture)!;
 
     it(`${architecture}: without coding, a map changes nothing but rounding`, async () => {

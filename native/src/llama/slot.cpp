@@ -1,0 +1,88 @@
+#include "llama/slot.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "ffi/error-string.h"
+#include "llama/decode.h"
+#include "llama/kv-report.h"
+#include "llama/log-capture.h"
+#include "llama/slot-file.h"
+
+namespace eliza {
+
+namespace {
+
+SlotStamp stamp_of(const Engine &engine, const Sequence &sequence) {
+    const auto kv = kv_report(engine, sequence);
+    const LearnedMap *map = sequence.pool->map.get();
+    return {std::string("llama.cpp ") + llama_version(),
+            engine.fingerprint(),
+            kv.at("typeK"),
+            kv.at("typeV"),
+            kv.at("graphRotationK"),
+            kv.at("graphRotationV"),
+            map != nullptr ? map->sha256() : ""};
+}
+
+int32_t room_taken(const Slot &slot) { return static_cast<int32_t>(slot.tokens.size() + slot.waiting.size()); }
+
+// A token outside the vocabulary would be read past the sampler's tables.
+void check_tokens(const Slot &slot, const Sequence &sequence, const llama_vocab *vocab, const std::string &path) {
+    if (room_taken(slot) >= sequence.context_size) {
+        throw Failure(ELIZA_ERR_INVALID_ARG, "CONTEXT_FULL",
+                      "the slot holds " + std::to_string(room_taken(slot)) + " tokens, the stream has room for " +
+                          std::to_string(sequence.context_size),
+                      "open the stream with a larger context");
+    }
+    const int32_t vocabulary = llama_vocab_n_tokens(vocab);
+    const auto known = [&](llama_token token) { return token >= 0 && token < vocabulary; };
+    if (!std::ranges::all_of(slot.tokens, known) || !std::ranges::all_of(slot.waiting, known)) {
+        throw Failure(ELIZA_ERR_INVALID_ARG, "SLOT_INVALID", path + ": it holds a token outside the vocabulary",
+                      "prefill the prompt instead, and save it again");
+    }
+}
+
+} // namespace
+
+int32_t save_slot(Engine &engine, Sequence &sequence, const std::string &path) {
+    Slot slot;
+    engine.run([&] {
+        Pool &pool = *sequence.pool;
+        while (runnable(sequence)) decode_step(pool, llama_model_get_vocab(engine.model()));
+        slot.stamp = stamp_of(engine, sequence);
+        slot.tokens = sequence.tokens;
+        slot.waiting = sequence.outside_cache();
+        slot.state.resize(llama_state_seq_get_size(pool.context.get(), sequence.id));
+        slot.state.resize(
+            llama_state_seq_get_data(pool.context.get(), slot.state.data(), slot.state.size(), sequence.id));
+    });
+    write_slot(path, slot); // the engine goes on meanwhile
+    return static_cast<int32_t>(slot.tokens.size());
+}
+
+int32_t restore_slot(Engine &engine, Sequence &sequence, const std::string &path) {
+    SlotStamp expected;
+    engine.run([&] { expected = stamp_of(engine, sequence); });
+    const Slot slot = read_slot(path, expected);
+    check_tokens(slot, sequence, llama_model_get_vocab(engine.model()), path);
+    engine.keep(sequence, 0);
+    engine.run([&] {
+        llama_context *context = sequence.pool->context.get();
+        take_llama_errors();
+        if (llama_state_seq_set_data(context, slot.state.data(), slot.state.size(), sequence.id) != slot.state.size()) {
+            llama_memory_seq_rm(llama_get_memory(context), sequence.id, -1, -1);
+            const std::string why = take_llama_errors();
+            throw Failure(ELIZA_ERR_INVALID_ARG, "SLOT_INVALID", path + ": llama.cpp refuses its state. " + why,
+                          "prefill the prompt instead, and save it again");
+        }
+        sequence.tokens = slot.tokens;
+        sequence.waiting = slot.waiting;
+        sequence.planned = room_taken(slot);
+        for (const llama_token token : slot.tokens) llama_sampler_accept(sequence.sampler.get(), token);
+    });
+    return static_cast<int32_t>(slot.tokens.size());
+}
+
+} // namespace eliza

@@ -1,0 +1,195 @@
+import type { ChatMessage, RenderChatOptions } from "./chat/index.ts";
+import { InferenceError } from "./errors.ts";
+import type { NativeLibrary, StreamHandle } from "./native/native-library.ts";
+import type { OutputPoller } from "./native/output-poller.ts";
+import type { InferenceReport } from "./report.ts";
+import { TokenStream } from "./token-stream.ts";
+
+/** What a session needs of its Inference. */
+export interface SessionHost {
+  library: NativeLibrary;
+  poller: OutputPoller;
+  model: InferenceReport["model"];
+  /** aborted when the model is closed */
+  closing: AbortSignal;
+  renderPrompt(messages: readonly ChatMessage[], options?: RenderChatOptions): string;
+  /** the session is over */
+  forget(session: Session): void;
+}
+
+export interface GenerateOptions {
+  /** Stops the generation; the iterator then throws CANCELLED with the signal's reason as cause. */
+  signal?: AbortSignal;
+  /** Variables of the chat template, such as enable_thinking, and tools. */
+  chat?: Pick<RenderChatOptions, "tools" | "variables">;
+}
+
+/**
+ * A sequence that stays in the cache between generations, so that what the model has read is not read again, and that
+ * can be saved to a file and restored, also by another process. One generation at a time.
+ *
+ * ```ts
+ * await using session = await inference.session({ maxTokens: 200 });
+ * for await (const { text } of session.generate(messages)) process.stdout.write(text);
+ * await session.save("conversation.slot");
+ * ```
+ */
+export class Session {
+  readonly #host: SessionHost;
+  readonly #stream: StreamHandle;
+  #generation: TokenStream | undefined;
+  /** After a generation that was cut off the engine wants to be told what to keep. */
+  #isCut = false;
+  #queue: Promise<unknown> = Promise.resolve();
+  #closed: Promise<void> | undefined;
+
+  constructor(host: SessionHost, stream: StreamHandle) {
+    this.#host = host;
+    this.#stream = stream;
+  }
+
+  /**
+   * Generates from a prompt. A string goes on after what the sequence holds. Messages are the whole conversation, by the
+   * model's chat template: the tokens that it begins with and that the sequence holds are not computed again, the
+   * rest of the sequence is forgotten. Nothing runs before the first read.
+   *
+   * The stream throws INVALID_ARGUMENT while another generation of the session runs.
+   */
+  generate(prompt: string | readonly ChatMessage[], options: GenerateOptions = {}): TokenStream {
+    const signals = [this.#host.closing, ...(options.signal ? [options.signal] : [])];
+    const generation: TokenStream = new TokenStream(
+      {
+        library: this.#host.library,
+        poller: this.#host.poller,
+        start: async () => {
+          this.#checkIdle();
+          this.#generation = generation;
+          try {
+            await this.#alone(() => this.#prefill(prompt, options));
+          } catch (error) {
+            this.#generation = undefined;
+            throw error;
+          }
+          return this.#stream;
+        },
+        close: async (_, whole) => {
+          this.#generation = undefined;
+          if (!whole) this.#isCut = true;
+        },
+      },
+      AbortSignal.any(signals),
+    );
+    return generation;
+  }
+
+  /** The tokens that the sequence holds. */
+  tokens(): Promise<Int32Array> {
+    return this.#alone(() => this.#host.library.tokens(this.#stream));
+  }
+
+  /**
+   * Writes the sequence to a file, whole or not at all: the coded cache and its tokens, stamped with the model, the cache
+   * types and the learned map. Returns the tokens in the cache. What a generation that was cut off had not yet computed is
+   * left out.
+   *
+   * @throws InferenceError SLOT_WRITE_FAILED; INVALID_ARGUMENT while a generation runs
+   */
+  save(path: string): Promise<number> {
+    return this.#alone(async () => {
+      this.#checkIdle();
+      if (this.#isCut) await this.#keep((await this.#host.library.tokens(this.#stream)).length);
+      return this.#host.library.saveSlot(this.#stream, path);
+    });
+  }
+
+  /**
+   * Makes this sequence the saved one. Sampling goes on with this session's options and seed. A file that does not fit is
+   * refused and leaves the sequence as it was. Returns the tokens in the cache.
+   *
+   * @throws InferenceError SLOT_NOT_FOUND, SLOT_INVALID, SLOT_MISMATCH, CONTEXT_FULL; INVALID_ARGUMENT while a
+   *   generation runs
+   */
+  restore(path: string): Promise<number> {
+    return this.#alone(async () => {
+      this.#checkIdle();
+      if (this.#isCut) await this.#keep((await this.#host.library.tokens(this.#stream)).length);
+      return this.#host.library.restoreSlot(this.#stream, path);
+    });
+  }
+
+  /** Forgets all but the first `count` tokens; returns how many are left, 0 where the cache cannot go back. */
+  rewind(count: number): Promise<number> {
+    return this.#alone(async () => {
+      this.#checkIdle();
+      return this.#keep(count);
+    });
+  }
+
+  /** Stops the generation that runs and frees the sequence. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      await this.#generation?.return();
+      await this.#queue;
+      await this.#host.library.close(this.#stream);
+      this.#host.forget(this);
+    })();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #prefill(prompt: string | readonly ChatMessage[], options: GenerateOptions): Promise<void> {
+    const { library, model } = this.#host;
+    const held = await library.tokens(this.#stream);
+    if (typeof prompt === "string") {
+      const kept = this.#isCut ? await this.#keep(held.length) : held.length;
+      const ids = this.#tokenize(prompt, held.length === 0);
+      library.prefill(this.#stream, Int32Array.from([...held.subarray(kept), ...ids]));
+      return;
+    }
+    const text = this.#host.renderPrompt(prompt, options.chat);
+    const ids = this.#tokenize(text, model.bosToken === "" || !text.startsWith(model.bosToken));
+    // the last token is computed in any case: the answer comes from it
+    const same = commonPrefix(held, ids.subarray(0, -1));
+    const kept = same === held.length && !this.#isCut ? same : await this.#keep(same);
+    library.prefill(this.#stream, ids.subarray(kept));
+  }
+
+  #tokenize(text: string, addSpecial: boolean): Int32Array {
+    return this.#host.library.tokenize(this.#stream, text, { addSpecial, parseSpecial: true });
+  }
+
+  async #keep(count: number): Promise<number> {
+    const kept = await this.#host.library.resetKeep(this.#stream, count);
+    this.#isCut = false;
+    return kept;
+  }
+
+  /** One thing at a time, in the order of the calls. */
+  #alone<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#closed) {
+      return Promise.reject(new InferenceError("CLOSED", "the session was closed", "Open another."));
+    }
+    const result = this.#queue.then(task);
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+
+  #checkIdle(): void {
+    if (!this.#generation) return;
+    throw new InferenceError(
+      "INVALID_ARGUMENT",
+      "a generation of this session is running",
+      "Read it to its end, or leave its loop, first.",
+    );
+  }
+}
+
+function commonPrefix(one: Int32Array, other: Int32Array): number {
+  const end = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < end && one[at] === other[at]) at++;
+  return at;
+}
