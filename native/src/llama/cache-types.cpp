@@ -114,6 +114,24 @@ std::string cache_type_name(ggml_type type) {
     return ggml_type_name(type);
 }
 
+std::string cache_type_hash(ggml_type type) {
+    struct FormatHash {
+        const char *name;
+        int32_t tile;
+        const char *hash;
+    };
+    static const FormatHash hashes[] = {
+#include "format-hashes.inc"
+    };
+    const eliza_kv_format *format = eliza_kv_format_by_type(type);
+    if (format == nullptr) return "";
+    const std::string name = eliza_kv_cache_name(type);
+    for (const FormatHash &entry : hashes) {
+        if (entry.name == name && entry.tile == format->tile) return entry.hash;
+    }
+    throw std::logic_error("no hash of the format " + name);
+}
+
 std::string describe_cache_types() {
     auto list = nlohmann::json::array();
     for (const CacheType &type : cache_types()) {

@@ -21,6 +21,9 @@ ggml_type cache_type_for_heads(ggml_type type, const llama_hparams &hparams, cha
 // The name without its tile: "turbo3_tcq", whichever tile is in use.
 std::string cache_type_name(ggml_type type);
 
+// Of what the type's bytes decode to: empty for llama.cpp's own types, which its version tells apart.
+std::string cache_type_hash(ggml_type type);
+
 // The JSON of eliza_inference_cache_types.
 std::string describe_cache_types();
 

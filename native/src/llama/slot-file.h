@@ -12,7 +12,7 @@ namespace eliza {
 struct SlotStamp {
     std::string runtime; // llama.cpp and its version
     std::string model;   // model_fingerprint of its file
-    std::string cache_type_k;
+    std::string cache_type_k; // name, and for our own what its bytes decode to
     std::string cache_type_v;
     bool rotation_k = false; // llama.cpp's own, in the graph
     bool rotation_v = false;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ffi/error-string.h"
+#include "llama/cache-types.h"
 #include "llama/decode.h"
 #include "llama/kv-report.h"
 #include "llama/log-capture.h"
@@ -16,11 +17,16 @@ namespace {
 
 SlotStamp stamp_of(const Engine &engine, const Sequence &sequence) {
     const auto kv = kv_report(engine, sequence);
+    const ContextShape &shape = sequence.pool->shape;
+    const auto identity = [](ggml_type type) {
+        const std::string hash = cache_type_hash(type);
+        return cache_type_name(type) + (hash.empty() ? "" : "@" + hash);
+    };
     const LearnedMap *map = sequence.pool->map.get();
     return {std::string("llama.cpp ") + llama_version(),
             engine.fingerprint(),
-            kv.at("typeK"),
-            kv.at("typeV"),
+            identity(shape.type_k),
+            identity(shape.type_v),
             kv.at("graphRotationK"),
             kv.at("graphRotationV"),
             map != nullptr ? map->sha256() : ""};

@@ -1,3 +1,4 @@
+import { formatHashes } from "./format-hashes.ts";
 import { QJL_SCALE } from "./qjl.ts";
 import { qjlProjection } from "./qjl-projection.ts";
 import { POLAR_TABLE, TBQ3_TABLE, TURBO3_TABLE, TURBO4_TABLE } from "./scalar-tables.ts";
@@ -63,5 +64,6 @@ export function kernelTables(): Record<string, string> {
     "qjl-iid.inc": floatList(qjlProjection("iid")),
     "qjl-orthogonal.inc": floatList(qjlProjection("orthogonal")),
     "qjl-scale.inc": floatList([QJL_SCALE]),
+    "format-hashes.inc": formatHashes(),
   };
 }

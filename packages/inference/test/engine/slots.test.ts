@@ -88,7 +88,7 @@ describe("a saved sequence", () => {
     bytes[bytes.length - 9] = bytes[bytes.length - 9]! ^ 1;
     await writeFile(other, bytes);
     const cases: [string, OpenOptions, RegExp][] = [
-      [model, { cacheTypeK: "turbo4_tcq" }, /type of K: turbo4, here it is turbo4_tcq/],
+      [model, { cacheTypeK: "turbo4_tcq" }, /type of K: turbo4@\w+, here it is turbo4_tcq@/],
       [model, { cacheTypeK: "turbo4", cacheTypeV: "q8_0" }, /type of V: f16, here it is q8_0/],
       [other, { cacheTypeK: "turbo4" }, /another model/],
     ];
