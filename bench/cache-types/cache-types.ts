@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { ensureNativeLibrary, type NativeLibrary } from "@eliza-inference/build";
-import { chooseMap, findKnownModel, Inference, resolveModel } from "eliza-inference";
-import { cacheOf, FLOOR, mappedCaches, type Side, TYPES } from "./caches.ts";
+import { findKnownModel, Inference, openStatistics, resolveModel, solvedMap } from "eliza-inference";
+import { cacheOf, FLOOR, KEY_MAP, mappedCaches, type Side, TYPES, VALUE_MAP } from "./caches.ts";
 import { type Chunks, GENERATED, TEXT, writeChunks } from "./chunks.ts";
 import { computedBytesPerToken } from "./computed-bytes.ts";
 import { type ModelShape, type ReferenceScore, runQuality } from "./quality-tool.ts";
@@ -17,7 +17,7 @@ const USAGE = `usage: npm run bench -- cache-types [options]
   --types TYPE,…           cache types (all)
   --sides both,k,v         which side has the type (all three)
   --caches K/V[@BATCH],…   these caches instead of types and sides
-  --map FILE|auto          also each type through the learned map that calibrate wrote, and the mixed types
+  --map FILE               also each type through the learned map that calibrate wrote, and the mixed types
   --upstream               llama.cpp without edits instead of our engine
   --quantized-weights      the weights as the file has them; otherwise the same weights held in float32
   --start N --length N --chunks N   tokens before the first scored one, of a piece, pieces (1024, 3072, 2)
@@ -113,21 +113,14 @@ async function measure(
     );
     if (results && wanted.length === 0) return results;
     let shape: ModelShape | undefined;
-    const solved = wanted.some((cache) => cache.endsWith("+map"))
-      ? await chooseMap(path, {
-          kvMap: map ?? "auto",
-          cacheTypeK: "q4_0",
-          cacheTypeV: "q4_0",
-          contextSize: settings.length,
-        })
-      : undefined;
+    const maps = map ? await solveBoth(map, path, settings.length) : {};
     await runQuality({
       tool: native.tool("eliza-quality"),
       model: path,
       chunksFile: chunks.file,
       scratch: join(scratch, "logits"),
       ...(engine.endsWith("weights") ? {} : { float32: join(scratch, "float32.gguf") }),
-      ...(solved ? { map: solved } : {}),
+      maps,
       start: settings.start,
       threads: settings.threads,
       caches: wanted,
@@ -143,7 +136,7 @@ async function measure(
       },
       onScore: (score) => {
         const computed = computedBytesPerToken(shape!, score.k, score.v);
-        const { cpuSeconds, ...row } = score;
+        const { cpuSeconds, klBlocks: _, ...row } = score;
         setRow(results!, { engine, build: native.key, ...row, computedBytesPerToken: computed });
         console.error(
           `${name} ${engine} ${score.cache}: KL ${score.kl.toExponential(3)} ± ${score.klHalfWidth.toExponential(1)}, ` +
@@ -160,6 +153,14 @@ async function measure(
 }
 
 let saving: Promise<void> = Promise.resolve();
+
+async function solveBoth(file: string, model: string, contextSize: number): Promise<Record<string, string>> {
+  const statistics = await openStatistics(file, model);
+  return {
+    [KEY_MAP]: await solvedMap(statistics, { contextSize }),
+    [VALUE_MAP]: await solvedMap(statistics, { contextSize, values: true }),
+  };
+}
 
 async function tokenize(
   path: string,

@@ -31,15 +31,27 @@ export const MIXED = [
   ["turbo2_mix", "turbo2_tcq"],
 ] as const;
 
-/** The caches of these types on these sides, seen through a learned map; those that need one among them. */
+/** Of keys, and of keys and values: the maps' names behind a cache's +. */
+export const KEY_MAP = "map";
+export const VALUE_MAP = "map-values";
+
+/**
+ * The caches of these types on these sides, seen through a learned map; those that need one among them. Keys have the map
+ * of keys, also where both sides are coded, as the engine opens it; values alone have one of their own.
+ */
 export function mappedCaches(types: readonly string[], sides: readonly Side[]): string[] {
   const uniform = sides.flatMap((side) =>
-    types.flatMap((type) => (KEYS_ONLY.has(type) ? [] : (cacheOf(type, side) ?? []))),
+    types.flatMap((type) => {
+      const cache = KEYS_ONLY.has(type) ? undefined : cacheOf(type, side);
+      return cache ? `${cache}+${side === "v" ? VALUE_MAP : KEY_MAP}` : [];
+    }),
   );
   const mixed = MIXED.flatMap(([k, v]) =>
-    sides.flatMap((side) => (side === "both" ? `${k}/${v}` : side === "k" ? `${k}/f16` : [])),
+    sides.flatMap((side) =>
+      side === "both" ? `${k}/${v}+${KEY_MAP}` : side === "k" ? `${k}/f16+${KEY_MAP}` : [],
+    ),
   );
-  return [...uniform, ...mixed].map((cache) => `${cache}+map`);
+  return [...uniform, ...mixed];
 }
 
 /**

@@ -45,10 +45,9 @@ export function renderModel(results: ModelResults): string {
       else if (!results.refused.includes(cache)) missing.push(cache);
     }
   }
-  if (results.refused.length > 0) lines.push("", `Not for these heads: ${results.refused.join(", ")}.`);
-  const mapped = results.rows.filter((row) => row.engine === "ours" && row.cache.endsWith("+map"));
-  if (mapped.length > 0) lines.push("| **through a learned map** | | | | | | | |");
-  for (const row of mapped) lines.push(renderRow(results, row, row.cache.replace("+map", ", mapped")));
+  lines.push(...renderMapped(results));
+  const refused = results.refused.filter((cache) => !cache.includes("+"));
+  if (refused.length > 0) lines.push("", `Not for these heads: ${refused.join(", ")}.`);
   if (missing.length > 0) lines.push("", `Not measured yet: ${missing.join(", ")}.`);
   for (const { engine, title } of OTHERS) {
     const rows = results.rows.filter((row) => row.engine === engine);
@@ -68,6 +67,36 @@ export function renderModel(results: ModelResults): string {
     }
   }
   return lines.join("\n");
+}
+
+/** Rows behind a learned map, beside q4_0 and beside the same type without one. */
+function renderMapped(results: ModelResults): string[] {
+  const rows = results.rows.filter((row) => row.engine === "ours" && row.cache.includes("+"));
+  if (rows.length === 0) return [];
+  const lines = [
+    "",
+    "Through a learned map (docs/learned-maps.md), keys where K is coded, else values:",
+    "",
+    "| K / V | bytes a token | KL divergence | × q4_0 | × plain | same top token | perplexity ratio |",
+    "|---|---|---|---|---|---|---|",
+  ];
+  const base = findRow(results, "ours", "q4_0/q4_0");
+  for (const row of rows) {
+    const name = row.cache.replace(/\+.*/, "");
+    const plain = findRow(results, "ours", name);
+    lines.push(
+      `| ${[
+        name,
+        row.bytesPerToken.toLocaleString("en"),
+        interval(row),
+        base ? significant(row.kl / base.kl, 2) : "–",
+        plain ? significant(row.kl / plain.kl, 2) : "–",
+        percent(row.top1),
+        row.perplexityRatio.toFixed(4),
+      ].join(" | ")} |`,
+    );
+  }
+  return lines;
 }
 
 function renderRow(results: ModelResults, row: Row, label: string): string {
