@@ -1,5 +1,5 @@
-import type { ChatMessage, StreamOptions, StreamReport } from "eliza-inference";
-import type { OpenModel } from "./engine.ts";
+import type { StreamReport } from "eliza-inference";
+import type { Answer } from "./engine.ts";
 import type { Host } from "./host.ts";
 import { onInterrupt } from "./interrupts.ts";
 import { countText, durationText } from "./quantities.ts";
@@ -15,9 +15,7 @@ export interface Answered {
 /** Streams one answer to stdout and its report to stderr. Ctrl-C stops the answer and keeps what was said. */
 export async function answer(
   host: Host,
-  model: OpenModel,
-  input: string | readonly ChatMessage[],
-  options: StreamOptions,
+  start: (signal: AbortSignal) => Answer,
   reporter: Reporter,
 ): Promise<Answered> {
   const controller = new AbortController();
@@ -31,7 +29,7 @@ export async function answer(
   host.stdout.once("error", readerGone);
   let text = "";
   try {
-    const stream = model.stream(input, { ...options, signal: controller.signal });
+    const stream = start(controller.signal);
     try {
       for await (const piece of stream) {
         text += piece.text;
@@ -62,7 +60,7 @@ export function reportText(report: StreamReport): string {
   return [
     [...where, cache].join(" · "),
     [
-      `${countText(timing.promptTokens)} prompt tokens`,
+      `${countText(timing.promptTokens)} prompt tokens${timing.reusedTokens > 0 ? ` after ${countText(timing.reusedTokens)} kept` : ""}`,
       `first token after ${durationText(timing.timeToFirstTokenMs)}`,
       `${countText(timing.decodeTokens)} ${timing.decodeTokens === 1 ? "token" : "tokens"}${speed}`,
       report.finishReason,

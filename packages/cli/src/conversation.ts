@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import type { ChatMessage, StreamOptions } from "eliza-inference";
 import { answer } from "./answer.ts";
-import type { OpenModel } from "./engine.ts";
+import type { OpenModel, OpenSession } from "./engine.ts";
 import type { Host } from "./host.ts";
 import { failureOf, type Reporter } from "./reporter.ts";
 
@@ -17,6 +17,20 @@ export async function converse(
   reporter: Reporter,
 ): Promise<number> {
   reporter.note("/new begins anew, /exit or Ctrl-D ends, Ctrl-C stops an answer");
+  const session = await model.session(options);
+  try {
+    return await exchange(host, session, before, reporter);
+  } finally {
+    await session.close();
+  }
+}
+
+async function exchange(
+  host: Host,
+  session: OpenSession,
+  before: readonly ChatMessage[],
+  reporter: Reporter,
+): Promise<number> {
   let messages: ChatMessage[] = [...before];
   let history: string[] = [];
   for (;;) {
@@ -37,7 +51,7 @@ export async function converse(
     }
     messages.push({ role: "user", content: said.line });
     try {
-      const answered = await answer(host, model, messages, options, reporter);
+      const answered = await answer(host, (signal) => session.generate(messages, { signal }), reporter);
       messages.push({ role: "assistant", content: answered.text });
     } catch (error) {
       // A question that went wrong, such as one too long for the context, does not end the conversation.

@@ -1,10 +1,24 @@
-import type { ChatMessage, InferenceReport, OpenOptions, StreamOptions, StreamReport } from "eliza-inference";
+import type {
+  ChatMessage,
+  GenerateOptions,
+  InferenceReport,
+  OpenOptions,
+  StreamOptions,
+  StreamReport,
+} from "eliza-inference";
 
 export interface Answer extends AsyncIterable<{ text: string; tokens: readonly number[] }> {
   report(): Promise<StreamReport>;
 }
 
+/** A conversation that the model need not read again at each turn. */
+export interface OpenSession {
+  generate(messages: readonly ChatMessage[], options?: GenerateOptions): Answer;
+  close(): Promise<void>;
+}
+
 export interface OpenModel {
+  session(options?: Omit<StreamOptions, "signal" | "chat">): Promise<OpenSession>;
   stream(prompt: string | readonly ChatMessage[], options?: StreamOptions): Answer;
   report(): InferenceReport;
   close(): Promise<void>;

@@ -63,7 +63,8 @@ export async function firstAnswer(
       const text = question ?? (model.isPico ? offlineQuestion : defaultQuestion);
       reporter.note(`\n${style(host.stderr.isTTY, "1", `> ${text}`)}`);
       const input = opened.report().model.chatTemplate ? [{ role: "user" as const, content: text }] : text;
-      const { status } = await answer(host, opened, input, { maxTokens: 256 }, reporter);
+      const start = (signal: AbortSignal) => opened.stream(input, { maxTokens: 256, signal });
+      const { status } = await answer(host, start, reporter);
       if (status === 0) reporter.note(`\nGo on: npm run eliza-inference -- run ${model.name}`);
       return status;
     } finally {

@@ -20,6 +20,13 @@ export const fakeEngine: Engine = {
     const report = reportOf(path, name === "base.gguf" ? "" : "a template", openOptions.cacheTypeK ?? "f16");
     return {
       report: () => report,
+      session: async (options = {}) => ({
+        generate: (messages, { signal } = {}) =>
+          name === "slow.gguf"
+            ? ticking(report, { ...options, ...(signal ? { signal } : {}) })
+            : echo(report, messages, { openOptions, options }),
+        close: async () => undefined,
+      }),
       stream: (input, options = {}) =>
         name === "slow.gguf" ? ticking(report, options) : echo(report, input, { openOptions, options }),
       close: async () => {

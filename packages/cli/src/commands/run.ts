@@ -44,7 +44,8 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
     if (converses) return await converse(host, opened, before, options, reporter);
     if (!answers && !isRaw) reporter.note(`${model} has no chat template: it continues the prompt`);
     const input = answers && !isRaw ? [...before, { role: "user" as const, content: prompt }] : prompt;
-    return (await answer(host, opened, input, options, reporter)).status;
+    const start = (signal: AbortSignal) => opened.stream(input, { ...options, signal });
+    return (await answer(host, start, reporter)).status;
   } finally {
     await opened.close();
   }
