@@ -20,6 +20,7 @@ export async function run(args: string[]): Promise<void> {
       tokens: { type: "string", default: "8000" },
       generate: { type: "string", default: "24" },
       threads: { type: "string", default: "2" },
+      map: { type: "string", default: "off" },
       json: { type: "boolean", default: false },
     },
   });
@@ -37,6 +38,7 @@ export async function run(args: string[]): Promise<void> {
       cacheTypeK: k,
       cacheTypeV: v,
       threads: Number(values.threads),
+      kvMap: k === "f16" && v === "f16" ? "off" : values.map,
     });
     const body = (await inference.tokenize(text)).slice(0, Number(values.tokens));
     const prompt = (await inference.detokenize(body)) + ENDING;

@@ -138,8 +138,17 @@ void hadamard(float *values, int64_t block, int64_t stride, int64_t lanes) {
     }
 }
 
-bool wants_rotation(ggml_type type, int64_t head_dim) {
-    return ggml_is_quantized(type) && eliza_kv_wants_graph_rotation(type) && head_dim % 64 == 0;
+// Width of the rotation that mixes the map's sorted dimensions before they are coded, 0 for none. llama.cpp's own types
+// have the one of its graph: the whole power of two in a key's head, 64 in a value's. Ours rotate by themselves, tile by
+// tile: tiles narrower than the head would get unequal energies, which costs more than it saves, unless the type is made
+// for that.
+int64_t rotation_width(ggml_type type, int64_t head_dim, bool key) {
+    const int64_t whole = head_dim & -head_dim;
+    if (const eliza_kv_format *format = eliza_kv_format_by_type(type)) {
+        return format->needs_map || format->tile >= head_dim ? 0 : whole;
+    }
+    if (!ggml_is_quantized(type) || !eliza_kv_wants_graph_rotation(type) || head_dim % 64 != 0) return 0;
+    return key ? whole : 64;
 }
 
 // H M, for each matrix [d][d].
@@ -242,9 +251,7 @@ LearnedMap::LearnedMap(const std::string &path, const llama_model *model, ggml_t
             std::vector<float> store = file.tensor(prefix + side + ".store", d, d, kv_heads);
             std::vector<float> back = file.tensor(prefix + side + ".read", d, d, kv_heads);
             std::vector<float> mean = file.tensor(prefix + side + ".mean", d, kv_heads, 1);
-            if (wants_rotation(type, d)) {
-                // The blocks that llama.cpp rotates by: the whole power of two in a key's head, 64 in a value's.
-                const int64_t block = key ? d & -d : 64;
+            if (const int64_t block = rotation_width(type, d, key); block > 0) {
                 rotate_rows(store, d, block);
                 if (key) {
                     rotate_rows(back, d, block);
