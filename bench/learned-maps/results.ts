@@ -58,7 +58,8 @@ export function rowOf(run: Run, cache: string): Score | undefined {
 
 // blocks in one line of few digits each
 function rounded(key: string, value: unknown): unknown {
-  return key === "klBlocks" ? (value as number[]).map((each) => each.toPrecision(5)).join(" ") : value;
+  if (key !== "klBlocks" || !Array.isArray(value)) return value;
+  return (value as number[]).map((each) => each.toPrecision(5)).join(" ");
 }
 
 /** The blocks of a row that was kept. */
