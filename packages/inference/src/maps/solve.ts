@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import { type WritableGgufTensor, writeGguf } from "../gguf/write-gguf.ts";
 import { balance } from "./balance.ts";
 import { Spread } from "./spread.ts";
@@ -26,8 +25,7 @@ interface SolvedSide {
 }
 
 /**
- * Solves the map of every layer for a context and writes it as the engine reads it. Gives the thread back between
- * heads; a head of 256 dimensions takes a few tenths of a second.
+ * Solves the map of every layer for a context and writes it as the engine reads it.
  *
  * @throws InferenceError as Statistics.heads
  */
@@ -44,7 +42,6 @@ export async function solveMap(statistics: Statistics, path: string, options: So
     for (const [head, each] of heads.entries()) {
       solveKeys(each, spread, k, statistics.softcap, keys, head);
       if (options.values) solveValues(each, v, values, head);
-      await setImmediate();
     }
     for (const [side, solved, d] of [["key", keys, k] as const, ["value", values, v] as const]) {
       if (side === "value" && !options.values) continue;

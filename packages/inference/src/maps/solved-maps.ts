@@ -3,7 +3,8 @@ import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { userFolders } from "@eliza-inference/fetch";
 import { readGguf } from "../gguf/index.ts";
-import { type SolveOptions, solveMap, solverVersion } from "./solve.ts";
+import { type SolveOptions, solverVersion } from "./solve.ts";
+import { solveInBackground } from "./solve-in-background.ts";
 import type { Statistics } from "./statistics.ts";
 
 /** Solved maps that stay in the cache; beyond them the one that was not used for longest goes. */
@@ -15,7 +16,10 @@ const keptMaps = 16;
  * @returns the file for the engine's option kv_map
  * @throws InferenceError as solveMap
  */
-export async function solvedMap(statistics: Statistics, options: SolveOptions): Promise<string> {
+export async function solvedMap(
+  statistics: Statistics,
+  options: Omit<SolveOptions, "onProgress">,
+): Promise<string> {
   const folder = join(userFolders().cache, "maps");
   const key = createHash("sha256")
     .update(
@@ -32,7 +36,7 @@ export async function solvedMap(statistics: Statistics, options: SolveOptions): 
     return path;
   }
   await mkdir(folder, { recursive: true });
-  await solveMap(statistics, path, options);
+  await solveInBackground(statistics, path, options);
   await dropOldest(folder);
   return path;
 }
