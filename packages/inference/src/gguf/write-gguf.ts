@@ -5,6 +5,8 @@ export type WritableGgufValue =
   | number
   | { float: number }
   | { unsigned: number }
+  | { strings: readonly string[] }
+  | { floats: readonly number[] }
   | readonly number[];
 
 export interface WritableGgufTensor {
@@ -20,7 +22,7 @@ const tensorTypes = { float32: 0, float64: 28 } as const;
 
 /**
  * Writes a GGUF file of version 3 beside its place and renames it. Numbers and their arrays become int32,
- * `{ unsigned }` uint32, `{ float }` float32.
+ * `{ unsigned }` uint32, `{ float }` and `{ floats }` float32.
  */
 export async function writeGguf(
   path: string,
@@ -75,6 +77,12 @@ function encoded(value: WritableGgufValue): Buffer[] {
   if (typeof value === "number") return [u32(types.int32), i32(value)];
   if ("unsigned" in value) return [u32(types.uint32), u32(value.unsigned)];
   if ("float" in value) return [u32(types.float32), f32(value.float)];
+  if ("strings" in value) {
+    return [u32(types.array), u32(types.string), u64(value.strings.length), ...value.strings.map(text)];
+  }
+  if ("floats" in value) {
+    return [u32(types.array), u32(types.float32), u64(value.floats.length), ...value.floats.map(f32)];
+  }
   return [u32(types.array), u32(types.int32), u64(value.length), ...value.map(i32)];
 }
 

@@ -37,7 +37,11 @@ export function normals(seed: number): () => number {
  * layers without a window have heads twice as wide and RoPE factors, and the last two look into the caches of the two
  * before them.
  */
-export async function writeTinyModel(folder: string, architecture: TinyArchitecture): Promise<TinyModel> {
+export async function writeTinyModel(
+  folder: string,
+  architecture: TinyArchitecture,
+  options: { tokenizer?: boolean } = {},
+): Promise<TinyModel> {
   const gemma = architecture !== "llama";
   const shares = architecture === "gemma4";
   const [layers, heads, kvHeads, width, inner, vocabulary] = [gemma ? 6 : 3, 6, 2, 48, 64, 128];
@@ -98,7 +102,7 @@ export async function writeTinyModel(folder: string, architecture: TinyArchitect
     path,
     {
       "general.architecture": architecture,
-      "tokenizer.ggml.model": "no_vocab",
+      ...(options.tokenizer ? letters(vocabulary) : { "tokenizer.ggml.model": "no_vocab" }),
       [`${architecture}.vocab_size`]: unsigned(vocabulary),
       [`${architecture}.context_length`]: unsigned(1024),
       [`${architecture}.embedding_length`]: unsigned(width),
@@ -127,6 +131,19 @@ export async function writeTinyModel(folder: string, architecture: TinyArchitect
     tensors,
   );
   return { path, layers, heads, kvHeads, vocabulary, headDims, windows, sources };
+}
+
+/** A SentencePiece vocabulary of letters and pairs of letters. */
+function letters(vocabulary: number): Record<string, WritableGgufValue> {
+  const alphabet = [..."abcdefghijklmnopqrstuvwxyz"];
+  const pairs = alphabet.flatMap((one) => ["a", "e", "n", "t"].map((other) => one + other));
+  const tokens = ["<unk>", "<s>", "</s>", "\u2581", ...alphabet, ...pairs].slice(0, vocabulary);
+  return {
+    "tokenizer.ggml.model": "llama",
+    "tokenizer.ggml.tokens": { strings: tokens },
+    "tokenizer.ggml.scores": { floats: tokens.map((_, at) => -at) },
+    "tokenizer.ggml.token_type": tokens.map((_, at) => (at === 0 ? 2 : at < 3 ? 3 : 1)),
+  };
 }
 
 /** A solved map of random matrices, well conditioned and far from orthogonal, with means as large as the values. */
