@@ -136,7 +136,7 @@ async function measure(
       },
       onScore: (score) => {
         const computed = computedBytesPerToken(shape!, score.k, score.v);
-        const { cpuSeconds, klBlocks: _, ...row } = score;
+        const { cpuSeconds, wallSeconds: _, klBlocks: __, ...row } = score;
         setRow(results!, { engine, build: native.key, ...row, computedBytesPerToken: computed });
         console.error(
           `${name} ${engine} ${score.cache}: KL ${score.kl.toExponential(3)} ± ${score.klHalfWidth.toExponential(1)}, ` +

@@ -40,6 +40,8 @@ export interface Score {
   bytesPerToken: number;
   /** processor time of decoding, all threads and chunks */
   cpuSeconds: number;
+  /** the same by the clock */
+  wallSeconds: number;
 }
 
 export interface ReferenceScore {
@@ -49,6 +51,7 @@ export interface ReferenceScore {
   perplexity: number;
   bytesPerToken: number;
   cpuSeconds: number;
+  wallSeconds: number;
 }
 
 export interface QualityRun {

@@ -8,7 +8,7 @@ import type { ModelShape, ReferenceScore, Score } from "./quality-tool.ts";
  */
 export type Engine = `${"ours" | "upstream"}${"" | ", quantized weights"}`;
 
-export interface Row extends Omit<Score, "cpuSeconds" | "klBlocks"> {
+export interface Row extends Omit<Score, "cpuSeconds" | "wallSeconds" | "klBlocks"> {
   engine: Engine;
   /** key of the native build */
   build: string;

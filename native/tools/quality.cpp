@@ -7,7 +7,7 @@
 // otherwise, and before `start`, `ubatch` at a time.
 // +NAME, a name that begins with map, stores through the learned map of the key NAME, a solved one's file.
 //
-// Keys: start, ubatch, threads; shifts, how often everything in the cache moves to later positions, a token being decoded
+// Keys: start, ubatch, threads; gpu, layers on a GPU, cache and maps included (0); shifts, how often everything in the cache moves to later positions, a token being decoded
 // after each time, once `start` is reached; scratch, a file for the reference's logits of one chunk (float32, removed at the end);
 // reference, a cache as K/V; float32, a file to write the model to with the same weights held in float32, and to read
 // it from: products with quantized weights round activations to 8 bits, which turns any difference, however small, into
@@ -116,6 +116,7 @@ struct Scores {
     double nll_excess = 0;  // sum of log p_reference(next) - log p(next)
     double bytes = 0;       // a token
     double seconds = 0;     // of decoding, all threads' processor time
+    double wall = 0;        // of decoding, as a clock has it
     std::string type_k, type_v;
 
     std::vector<double> block_means() const {
@@ -151,12 +152,13 @@ struct Scores {
                 {"top1", agreeing / positions},
                 {"perplexityRatio", std::exp(nll_excess / positions)},
                 {"bytesPerToken", bytes},
-                {"cpuSeconds", seconds}};
+                {"cpuSeconds", seconds},
+                {"wallSeconds", wall}};
     }
 };
 
 struct Options {
-    int32_t start, ubatch, threads, shifts;
+    int32_t start, ubatch, threads, shifts, gpu;
     std::map<std::string, std::string> maps; // files, by key
 };
 
@@ -173,7 +175,8 @@ MapPtr load_map(llama_model *model, const Cache &cache, llama_context_params &pa
     const auto file = options.maps.find(cache.map);
     if (file == options.maps.end()) fail("no file was given for the map of " + cache.name);
     try {
-        auto map = std::make_unique<eliza::LearnedMap>(file->second, model, params.type_k, params.type_v, false);
+        auto map =
+            std::make_unique<eliza::LearnedMap>(file->second, model, params.type_k, params.type_v, options.gpu != 0);
         params.kv_map = map->graph();
         return map;
     } catch (const std::exception &error) {
@@ -209,17 +212,23 @@ MappedContext make_context(llama_model *model, const Cache &cache, size_t tokens
     if (params.type_k == GGML_TYPE_COUNT || params.type_v == GGML_TYPE_COUNT) return {};
     params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
     params.swa_full = false;
+    params.offload_kqv = options.gpu != 0;
     MapPtr map = load_map(model, cache, params, options);
     ContextPtr context(llama_init_from_model(model, params));
     return {std::move(map), std::move(context)};
 }
 
-// Decodes all tokens but the last and calls `each(position, logits)` from `start` on. Returns the processor seconds of decoding.
+// What decoding took.
+struct Spent {
+    double cpu = 0, wall = 0; // seconds
+};
+
+// Decodes all tokens but the last and calls `each(position, logits)` from `start` on.
 template <typename Each>
-double decode(llama_context *context, const std::vector<llama_token> &tokens, int32_t scored_batch, int32_t shifts,
-              const Options &options, Each each) {
+Spent decode(llama_context *context, const std::vector<llama_token> &tokens, int32_t scored_batch, int32_t shifts,
+             const Options &options, Each each) {
     llama_batch batch = llama_batch_init(options.ubatch, 0, 1);
-    double seconds = 0;
+    Spent spent;
     int32_t shifted = 0;
     const auto count = static_cast<int32_t>(tokens.size()) - 1;
     for (int32_t position = 0; position < count;) {
@@ -239,14 +248,16 @@ double decode(llama_context *context, const std::vector<llama_token> &tokens, in
             batch.logits[i] = scored;
         }
         const std::clock_t from = std::clock();
+        const int64_t from_us = ggml_time_us();
         if (llama_decode(context, batch) != 0) fail("decode failed");
         llama_synchronize(context);
-        seconds += static_cast<double>(std::clock() - from) / CLOCKS_PER_SEC;
+        spent.cpu += static_cast<double>(std::clock() - from) / CLOCKS_PER_SEC;
+        spent.wall += static_cast<double>(ggml_time_us() - from_us) / 1e6;
         for (int32_t i = 0; scored && i < batch.n_tokens; ++i) each(position + i, llama_get_logits_ith(context, i));
         position += batch.n_tokens;
     }
     llama_batch_free(batch);
-    return seconds;
+    return spent;
 }
 
 std::vector<std::vector<llama_token>> read_chunks(const char *path, int32_t start) {
@@ -295,7 +306,7 @@ int main(int argc, char **argv) {
     if (argc < 4) fail("usage: eliza-quality MODEL CHUNKS_FILE [key=value...] K/V[@BATCH]...");
     std::map<std::string, std::string> values{
         {"start", "1024"},        {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"},
-        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"}};
+        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"},  {"gpu", "0"}};
     std::map<std::string, std::string> maps;
     std::vector<Cache> caches;
     for (int i = 3; i < argc; ++i) {
@@ -311,8 +322,8 @@ int main(int argc, char **argv) {
             fail("unknown key in " + argument);
         }
     }
-    const Options options{std::stoi(values["start"]), std::stoi(values["ubatch"]), std::stoi(values["threads"]),
-                          std::stoi(values["shifts"]), maps};
+    const Options options{std::stoi(values["start"]),  std::stoi(values["ubatch"]), std::stoi(values["threads"]),
+                          std::stoi(values["shifts"]), std::stoi(values["gpu"]),    maps};
     const Cache reference = parse_cache(values["reference"]);
     const auto chunks = read_chunks(argv[2], options.start);
 
@@ -323,7 +334,7 @@ int main(int argc, char **argv) {
         nullptr);
     llama_backend_init();
     llama_model_params model_params = llama_model_default_params();
-    model_params.n_gpu_layers = 0;
+    model_params.n_gpu_layers = options.gpu;
     const std::string &float32 = values["float32"];
     if (!float32.empty()) write_float32(argv[1], float32);
     llama_model *model = llama_model_load_from_file(float32.empty() ? argv[1] : float32.c_str(), model_params);
@@ -343,20 +354,23 @@ int main(int argc, char **argv) {
             const MappedContext context = make_context(model, reference, tokens.size(), options);
             if (!context) fail("no reference cache " + reference.name);
             reference_scores.bytes = measured_bytes_per_token(context.get());
-            reference_scores.seconds +=
+            const Spent spent =
                 decode(context.get(), tokens, reference.batch, 0, options, [&](int32_t position, const float *logits) {
                     std::memcpy(truth.row(static_cast<size_t>(position - options.start)), logits,
                                 vocabulary * sizeof(float));
                     reference_scores.nll_excess += negative_log_probability(logits, vocabulary, next_of(position));
                     reference_scores.kl.push_back(0);
                 });
+            reference_scores.seconds += spent.cpu;
+            reference_scores.wall += spent.wall;
             print({{"reference", reference.name},
                    {"chunks", chunk + 1},
                    {"positions", reference_scores.kl.size()},
                    {"perplexity",
                     std::exp(reference_scores.nll_excess / static_cast<double>(reference_scores.kl.size()))},
                    {"bytesPerToken", reference_scores.bytes},
-                   {"cpuSeconds", reference_scores.seconds}});
+                   {"cpuSeconds", reference_scores.seconds},
+                   {"wallSeconds", reference_scores.wall}});
         }
         for (size_t i = 0; i < caches.size(); ++i) {
             const MappedContext context = make_context(model, caches[i], tokens.size(), options);
@@ -369,15 +383,17 @@ int main(int argc, char **argv) {
             score.bytes = measured_bytes_per_token(context.get());
             score.type_k = ggml_type_name(find_type(caches[i].k, model->hparams.n_embd_head_k()));
             score.type_v = ggml_type_name(find_type(caches[i].v, model->hparams.n_embd_head_v()));
-            score.seconds += decode(context.get(), tokens, caches[i].batch, options.shifts, options,
-                                    [&](int32_t position, const float *logits) {
-                                        const Comparison comparison = compare_distributions(
-                                            truth.row(static_cast<size_t>(position - options.start)), logits,
-                                            vocabulary, next_of(position));
-                                        score.kl.push_back(comparison.kl);
-                                        score.agreeing += comparison.same_top ? 1 : 0;
-                                        score.nll_excess += comparison.nll_excess;
-                                    });
+            const Spent spent = decode(context.get(), tokens, caches[i].batch, options.shifts, options,
+                                       [&](int32_t position, const float *logits) {
+                                           const Comparison comparison = compare_distributions(
+                                               truth.row(static_cast<size_t>(position - options.start)), logits,
+                                               vocabulary, next_of(position));
+                                           score.kl.push_back(comparison.kl);
+                                           score.agreeing += comparison.same_top ? 1 : 0;
+                                           score.nll_excess += comparison.nll_excess;
+                                       });
+            score.seconds += spent.cpu;
+            score.wall += spent.wall;
             print(score.summary(caches[i], chunk + 1));
         }
     }
