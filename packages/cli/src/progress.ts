@@ -1,10 +1,12 @@
 import cliProgress from "cli-progress";
 import type { Output } from "./host.ts";
-import { bytesText, durationText } from "./quantities.ts";
+import { bytesText, countText, durationText } from "./quantities.ts";
+
+export type ProgressUnit = "bytes" | "steps" | "tokens";
 
 export interface Progress {
-  /** `unit` "bytes" shows amounts and speed, "steps" shows counts. */
-  update(label: string, value: number, total: number, unit: "bytes" | "steps"): void;
+  /** `unit` "bytes" shows amounts and speed, the others counts. */
+  update(label: string, value: number, total: number, unit: ProgressUnit): void;
   /** A line above the bar. */
   note(text: string): void;
   stop(): void;
@@ -81,7 +83,7 @@ function barProgress(output: Output): Progress {
   };
 }
 
-function remaining(done: number, left: number, elapsedMs: number, unit: "bytes" | "steps"): string {
+function remaining(done: number, left: number, elapsedMs: number, unit: ProgressUnit): string {
   if (elapsedMs < 500 || done <= 0) return "";
   const perMs = done / elapsedMs;
   const speed = unit === "bytes" ? `${bytesText(perMs * 1000)}/s, ` : "";
@@ -92,6 +94,6 @@ function percent(value: number, total: number): string {
   return String(total > 0 ? Math.floor((100 * value) / total) : 0);
 }
 
-function amount(total: number, unit: "bytes" | "steps"): string {
-  return unit === "bytes" ? bytesText(total) : `${total} steps`;
+function amount(total: number, unit: ProgressUnit): string {
+  return unit === "bytes" ? bytesText(total) : `${countText(total)} ${unit}`;
 }

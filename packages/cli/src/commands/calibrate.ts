@@ -33,7 +33,7 @@ export async function calibrateModel(host: Host, line: CommandLine, reporter: Re
       ...(threads === undefined ? {} : { threads }),
       signal: controller.signal,
       onProgress: (at) => {
-        progress.update(`calibrating ${model}`, at.done, at.total, "steps");
+        progress.update(`calibrating ${model}`, at.done, at.total, "tokens");
         if (reporter.json) reporter.result("progress", at, "");
       },
     });
