@@ -22,7 +22,8 @@ import { type Run, readRuns, rowOf, writeRun } from "./results.ts";
 const USAGE = `usage: npm run bench -- learned-maps --model NAME[=PATH] --maps NAME=FILE,… --text FILE [options]
   --maps NAME=FILE,…  what calibrate wrote; a NAME begins with map, and one that ends in -unspread is solved without
                       spreading, in -values for values too
-  --text FILE         .txt, or .json for messages that go through the model's chat template
+  --text FILE         .txt; .markers.txt where the model's markers in it are tokens; .json for messages that go
+                      through the model's chat template
   --called TEXT       what the text is
   --lengths N,…       contexts (4096); the last 2,048 positions of each piece are scored
   --pieces N          pieces of the text (2)
@@ -179,7 +180,8 @@ async function writePieces(
   const content = await readFile(text, "utf8");
   const chat = text.endsWith(".json");
   const spoken = chat ? inference.renderPrompt(JSON.parse(content) as ChatMessage[]) : content;
-  const ids = Array.from(await inference.tokenize(spoken, { parseSpecial: chat }));
+  const parseSpecial = chat || text.endsWith(".markers.txt");
+  const ids = Array.from(await inference.tokenize(spoken, { parseSpecial }));
   const { addBos } = inference.report().model;
   const begin = addBos ? Array.from(await inference.tokenize("", { addSpecial: true })) : [];
   const each = length + 1 - begin.length;

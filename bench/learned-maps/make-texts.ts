@@ -3,7 +3,8 @@
  * of which the calibration text shares a sentence with.
  *
  * HANDBOOK is the html folder of Debian's package debian-handbook, PYTHON a folder of Python's standard library.
- * OUT gets english.txt, german.txt, code.txt and chat.json, a conversation about the handbook's headings; and for the
+ * OUT gets english.txt, german.txt, code.txt and chat.json, a conversation about the handbook's headings;
+ * gemma.markers.txt, the same with Gemma's turn markers, for a base model that has no chat template; and for the
  * repository's own model pico-calibration.txt and pico.txt, documents like those it was trained on.
  */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -79,6 +80,11 @@ await mkdir(out, { recursive: true });
 await writeFile(join(out, "english.txt"), english.map(({ text }) => text).join("\n\n"));
 await writeFile(join(out, "german.txt"), german.map(({ text }) => text).join("\n\n"));
 await writeFile(join(out, "code.txt"), await readPython(python));
-await writeFile(join(out, "chat.json"), JSON.stringify(conversation(english)));
+const messages = conversation(english);
+await writeFile(join(out, "chat.json"), JSON.stringify(messages));
+const turns = messages.map(({ role, content }) => {
+  return `<start_of_turn>${role === "user" ? "user" : "model"}\n${content}<end_of_turn>\n`;
+});
+await writeFile(join(out, "gemma.markers.txt"), turns.join(""));
 await writeFile(join(out, "pico-calibration.txt"), generated("train", 200_000));
 await writeFile(join(out, "pico.txt"), generated("held-out", 200_000));

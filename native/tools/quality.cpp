@@ -7,7 +7,8 @@
 // otherwise, and before `start`, `ubatch` at a time.
 // +NAME, a name that begins with map, stores through the learned map of the key NAME, a solved one's file.
 //
-// Keys: start, ubatch, threads; gpu, layers on a GPU, cache and maps included (0); shifts, how often everything in the cache moves to later positions, a token being decoded
+// Keys: start, ubatch, threads; gpu, layers on a GPU, cache and maps included (0), which
+// cpucache=1 keeps on the processor with attention; shifts, how often everything in the cache moves to later positions, a token being decoded
 // after each time, once `start` is reached; scratch, a file for the reference's logits of one chunk (float32, removed at the end);
 // reference, a cache as K/V; float32, a file to write the model to with the same weights held in float32, and to read
 // it from: products with quantized weights round activations to 8 bits, which turns any difference, however small, into
@@ -159,6 +160,7 @@ struct Scores {
 
 struct Options {
     int32_t start, ubatch, threads, shifts, gpu;
+    bool cache_on_gpu;
     std::map<std::string, std::string> maps; // files, by key
 };
 
@@ -175,8 +177,8 @@ MapPtr load_map(llama_model *model, const Cache &cache, llama_context_params &pa
     const auto file = options.maps.find(cache.map);
     if (file == options.maps.end()) fail("no file was given for the map of " + cache.name);
     try {
-        auto map =
-            std::make_unique<eliza::LearnedMap>(file->second, model, params.type_k, params.type_v, options.gpu != 0);
+        auto map = std::make_unique<eliza::LearnedMap>(file->second, model, params.type_k, params.type_v,
+                                                       options.cache_on_gpu);
         params.kv_map = map->graph();
         return map;
     } catch (const std::exception &error) {
@@ -212,7 +214,7 @@ MappedContext make_context(llama_model *model, const Cache &cache, size_t tokens
     if (params.type_k == GGML_TYPE_COUNT || params.type_v == GGML_TYPE_COUNT) return {};
     params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
     params.swa_full = false;
-    params.offload_kqv = options.gpu != 0;
+    params.offload_kqv = options.cache_on_gpu;
     MapPtr map = load_map(model, cache, params, options);
     ContextPtr context(llama_init_from_model(model, params));
     return {std::move(map), std::move(context)};
@@ -306,7 +308,8 @@ int main(int argc, char **argv) {
     if (argc < 4) fail("usage: eliza-quality MODEL CHUNKS_FILE [key=value...] K/V[@BATCH]...");
     std::map<std::string, std::string> values{
         {"start", "1024"},        {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"},
-        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"},  {"gpu", "0"}};
+        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"},  {"gpu", "0"},
+        {"cpucache", "0"}};
     std::map<std::string, std::string> maps;
     std::vector<Cache> caches;
     for (int i = 3; i < argc; ++i) {
@@ -322,8 +325,13 @@ int main(int argc, char **argv) {
             fail("unknown key in " + argument);
         }
     }
-    const Options options{std::stoi(values["start"]),  std::stoi(values["ubatch"]), std::stoi(values["threads"]),
-                          std::stoi(values["shifts"]), std::stoi(values["gpu"]),    maps};
+    const Options options{std::stoi(values["start"]),
+                          std::stoi(values["ubatch"]),
+                          std::stoi(values["threads"]),
+                          std::stoi(values["shifts"]),
+                          std::stoi(values["gpu"]),
+                          values["gpu"] != "0" && values["cpucache"] == "0",
+                          maps};
     const Cache reference = parse_cache(values["reference"]);
     const auto chunks = read_chunks(argv[2], options.start);
 
