@@ -23,6 +23,8 @@ const USAGE = `usage: npm run bench -- cache-types [options]
   --start N --length N --chunks N   tokens before the first scored one, of a piece, pieces (1024, 3072, 2)
   --text FILE,…            other texts, or "${GENERATED}", than the benchmark's own; never saved
   --threads N              (the processor's cores)
+  --from FILE,…            what eliza-quality printed elsewhere over the same pieces, in place of running it
+  --where TEXT             the machine that computed, if it was another
   --fresh                  measure again what bench/cache-types/results holds
   --save                   keep the results there and write docs/cache-types.md
   --render                 measure nothing, write docs/cache-types.md from what is saved
@@ -49,6 +51,8 @@ export async function run(args: string[]): Promise<void> {
       chunks: { type: "string", default: "2" },
       text: { type: "string" },
       threads: { type: "string", default: String(availableParallelism()) },
+      from: { type: "string" },
+      where: { type: "string" },
       fresh: { type: "boolean", default: false },
       save: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
@@ -96,7 +100,13 @@ async function measure(
   engine: Engine,
   native: NativeLibrary,
   settings: { texts: string[]; start: number; length: number; count: number; threads: number },
-  { save, fresh, map }: { save: boolean; fresh: boolean; map?: string | undefined },
+  {
+    save,
+    fresh,
+    map,
+    from,
+    where,
+  }: { save: boolean; fresh: boolean } & Partial<Record<"map" | "from" | "where", string | undefined>>,
 ): Promise<ModelResults> {
   const { path } = await resolveModel(given);
   const scratch = await mkdtemp(join(tmpdir(), "eliza-cache-types-"));
@@ -111,9 +121,9 @@ async function measure(
         !results?.refused.includes(cache) &&
         (results && findRow(results, engine, cache))?.chunks !== chunks.count,
     );
-    if (results && wanted.length === 0) return results;
+    if (results && wanted.length === 0 && !from) return results;
     let shape: ModelShape | undefined;
-    const maps = map ? await solveBoth(map, path, settings.length) : {};
+    const maps = map && !from ? await solveBoth(map, path, settings.length) : {};
     await runQuality({
       tool: native.tool("eliza-quality"),
       model: path,
@@ -121,6 +131,7 @@ async function measure(
       scratch: join(scratch, "logits"),
       ...(engine.endsWith("weights") ? {} : { float32: join(scratch, "float32.gguf") }),
       maps,
+      ...(from ? { from: from.split(",") } : {}),
       start: settings.start,
       threads: settings.threads,
       caches: wanted,
@@ -129,7 +140,7 @@ async function measure(
       },
       onReference: (reference) => {
         results ??= emptyResults(name, shape!, settings, chunks, reference);
-        if (engine === "ours") results.reference = reference;
+        if (engine === "ours" && !from) results.reference = reference;
       },
       onRefused: (cache) => {
         results!.refused = [...new Set([...results!.refused, cache])];
@@ -137,7 +148,10 @@ async function measure(
       onScore: (score) => {
         const computed = computedBytesPerToken(shape!, score.k, score.v);
         const { cpuSeconds, wallSeconds: _, klBlocks: __, ...row } = score;
-        setRow(results!, { engine, build: native.key, ...row, computedBytesPerToken: computed });
+        setRow(results!, {
+          ...{ engine, build: native.key, ...row, computedBytesPerToken: computed },
+          ...(where ? { where } : {}),
+        });
         console.error(
           `${name} ${engine} ${score.cache}: KL ${score.kl.toExponential(3)} ± ${score.klHalfWidth.toExponential(1)}, ` +
             `${score.positions} positions, ${cpuSeconds.toFixed(1)} s of processor time`,

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
 /** A layer that keeps keys and values. */
@@ -67,6 +68,8 @@ export interface QualityRun {
   threads: number;
   caches: readonly string[];
   environment?: Record<string, string>;
+  /** what eliza-quality printed elsewhere over the same chunks, in place of running it */
+  from?: readonly string[];
   onModel?: (shape: ModelShape) => void;
   onReference?: (score: ReferenceScore) => void;
   /** a cache that does not fit the model */
@@ -77,6 +80,12 @@ export interface QualityRun {
 
 /** Runs eliza-quality and hands its results on as they come. Rejects with its message when it fails. */
 export async function runQuality(run: QualityRun): Promise<void> {
+  if (run.from) {
+    for (const file of run.from) {
+      for await (const line of createInterface({ input: createReadStream(file) })) handOn(line, run);
+    }
+    return;
+  }
   const settings = [`start=${run.start}`, `threads=${run.threads}`, `scratch=${run.scratch}`];
   for (const [name, file] of Object.entries(run.maps ?? {})) settings.push(`${name}=${file}`);
   if (run.float32) settings.push(`float32=${run.float32}`);
@@ -92,13 +101,15 @@ export async function runQuality(run: QualityRun): Promise<void> {
     child.on("error", reject);
     child.on("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
   });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const message = JSON.parse(line) as { model: ModelShape } | { refused: string } | ReferenceScore | Score;
-    if ("model" in message) run.onModel?.(message.model);
-    else if ("refused" in message) run.onRefused?.(message.refused);
-    else if ("reference" in message) run.onReference?.(message);
-    else run.onScore(message);
-  }
+  for await (const line of createInterface({ input: child.stdout })) handOn(line, run);
   const status = await ended;
   if (status !== 0) throw new Error(`${run.tool} ended with ${status}: ${complaint.trim()}`);
+}
+
+function handOn(line: string, run: QualityRun): void {
+  const message = JSON.parse(line) as { model: ModelShape } | { refused: string } | ReferenceScore | Score;
+  if ("model" in message) run.onModel?.(message.model);
+  else if ("refused" in message) run.onRefused?.(message.refused);
+  else if ("reference" in message) run.onReference?.(message);
+  else run.onScore(message);
 }

@@ -10,6 +10,8 @@ export type Engine = `${"ours" | "upstream"}${"" | ", quantized weights"}`;
 
 export interface Row extends Omit<Score, "cpuSeconds" | "wallSeconds" | "klBlocks"> {
   engine: Engine;
+  /** the machine, if it was not a processor alone */
+  where?: string;
   /** key of the native build */
   build: string;
   /** from the formats' layouts, by packages/codecs */

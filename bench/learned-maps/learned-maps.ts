@@ -25,10 +25,13 @@ const USAGE = `usage: npm run bench -- learned-maps --model NAME[=PATH] --maps N
   --text FILE         .txt; .markers.txt where the model's markers in it are tokens; .json for messages that go
                       through the model's chat template
   --called TEXT       what the text is
+  --calibrated-on TEXT   what the calibration's text is (the package's text)
   --lengths N,…       contexts (4096); the last 2,048 positions of each piece are scored
   --pieces N          pieces of the text (2)
   --caches K/V,…      each plain, if it can be, and behind every map; K/V+NAME behind that map alone, K/V- plain alone
   --threads N         (the processor's cores)
+  --from FILE,…       what eliza-quality printed elsewhere over the same pieces, in place of running it
+  --where TEXT        the machine that computed, if it was another
   --save              keep the results, go on from those that are kept, and write docs/learned-maps.md
   --draw              only that, from what is kept`;
 
@@ -41,12 +44,15 @@ interface Settings {
   path: string;
   text: string;
   called: string;
+  calibratedOn: string;
   pieces: number;
   caches: readonly string[];
   threads: number;
   save: boolean;
   native: NativeLibrary;
   maps: ReadonlyMap<string, Statistics>;
+  from?: readonly string[];
+  where?: string;
 }
 
 /** What a learned map is worth: caches plain and mapped, at several contexts. */
@@ -58,11 +64,14 @@ export async function run(args: string[]): Promise<void> {
       maps: { type: "string" },
       text: { type: "string" },
       called: { type: "string" },
+      "calibrated-on": { type: "string", default: "the package's text" },
       lengths: { type: "string", default: "4096" },
       pieces: { type: "string", default: "2" },
       caches: { type: "string", default: CACHES },
       threads: { type: "string", default: String(availableParallelism()) },
       save: { type: "boolean", default: false },
+      from: { type: "string" },
+      where: { type: "string" },
       draw: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -79,8 +88,11 @@ export async function run(args: string[]): Promise<void> {
   const settings: Settings = {
     ...{ name, path, maps, text: values.text, called: values.called ?? basename(values.text) },
     ...{ pieces: Number(values.pieces), threads: Number(values.threads), save: values.save },
+    calibratedOn: values["calibrated-on"],
     caches: expand(values.caches.split(","), [...maps.keys()]),
     native: await ensureNativeLibrary(),
+    ...(values.from ? { from: values.from.split(",") } : {}),
+    ...(values.where ? { where: values.where } : {}),
   };
   for (const length of values.lengths.split(",").map(Number)) {
     const result = await measure(length, settings);
@@ -105,21 +117,23 @@ async function measure(length: number, settings: Settings): Promise<Run> {
     const chunksFile = join(scratch, "chunks.txt");
     const tokens = await writePieces(path, settings.text, chunksFile, length, pieces);
     const kept = (await readRuns()).find(
-      (old) => settings.save && old.tokens === tokens && old.model === name,
+      (old) => settings.save && old.tokens === tokens && old.model === name && old.where === settings.where,
     );
     const result: Run = {
       ...{ model: name, title: findKnownModel(name)?.title ?? name, text: called, tokens, length },
       ...{ start: length - SCORED, pieces, build: native.key, weights: "float32" },
-      maps: { ...kept?.maps, ...describeMaps(maps) },
+      ...(settings.where ? { where: settings.where } : {}),
+      maps: { ...kept?.maps, ...describeMaps(maps, settings.calibratedOn) },
       reference: kept?.reference ?? ({} as Run["reference"]),
       rows: kept?.rows ?? [],
     };
     const caches = settings.caches.filter((cache) => rowOf(result, cache)?.chunks !== pieces);
-    if (caches.length === 0) return result;
+    if (caches.length === 0 && !settings.from) return result;
     await runQuality({
       ...{ tool: native.tool("eliza-quality"), model: path, chunksFile, caches },
       ...{ scratch: join(scratch, "logits"), float32: join(scratch, "float32.gguf") },
-      ...{ maps: await solveMaps(maps, length), start: length - SCORED, threads: settings.threads },
+      ...(settings.from ? { from: settings.from } : { maps: await solveMaps(maps, length) }),
+      ...{ start: length - SCORED, threads: settings.threads },
       onReference: (score) => {
         result.reference = score;
       },
@@ -141,12 +155,12 @@ async function measure(length: number, settings: Settings): Promise<Run> {
 
 let saving: Promise<void> = Promise.resolve();
 
-function describeMaps(maps: ReadonlyMap<string, Statistics>): Run["maps"] {
+function describeMaps(maps: ReadonlyMap<string, Statistics>, text: string): Run["maps"] {
   return Object.fromEntries(
     [...maps].map(([name, { tokens, window }]) => [
       name,
       {
-        ...{ tokens, window, text: "the package's text" },
+        ...{ tokens, window, text },
         spread: !name.endsWith("-unspread"),
         values: name.endsWith("-values"),
       },

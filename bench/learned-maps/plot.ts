@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { FLOOR } from "../cache-types/caches.ts";
+import { mainRuns } from "./report.ts";
 import type { Run } from "./results.ts";
 
 interface Point {
@@ -13,12 +14,15 @@ const MAIN_MAP = "+map";
 /** Fewer points make no picture. */
 const fewest = 8;
 
-/** Writes a plot of each run that has points enough. Returns the Markdown that shows them. */
+/** Writes a plot of each model's longest run that has points enough. Returns the Markdown that shows them. */
 export async function drawPlots(runs: readonly Run[], folder: string): Promise<string[]> {
   const shown: string[] = [];
-  for (const run of runs) {
-    if (pointsOf(run).length < fewest) continue;
-    const name = `learned-maps-${run.model}-${run.length}.svg`;
+  for (const model of new Set(runs.map((run) => run.model))) {
+    const run = mainRuns(runs.filter((each) => each.model === model))
+      .filter((each) => pointsOf(each).length >= fewest)
+      .sort((a, b) => b.length - a.length)[0];
+    if (!run) continue;
+    const name = `learned-maps-${run.model}.svg`;
     await writeFile(`${folder}${name}`, plotRun(run));
     shown.push(`![${run.title}, ${run.length} tokens: divergence against bytes](${name})`);
   }

@@ -1,71 +1,100 @@
 import { FLOOR } from "../cache-types/caches.ts";
-import { pairedShare } from "./paired-share.ts";
+import { pairedShare, type Share } from "./paired-share.ts";
 import { type Run, rowOf } from "./results.ts";
 
-/** The map that a model's main table is about, and the text that it is scored on. */
+/** The map that a model's main table is about, and the texts that it is scored on. */
 const MAIN_MAP = "map";
 const MAIN_TEXTS = new Set(["an English manual", "documents of its own kind"]);
 const BASE = "q4_0/q4_0";
 const COMPARED = [BASE, "turbo4_mix/turbo4_tcq", "turbo3_mix/turbo3_tcq"];
 
-/** Runs as Markdown, model by model: plain and mapped types by context, then other texts, lengths and calibrations. */
+/** Runs as Markdown, model by model: plain and mapped types by context, then other texts and calibrations. */
 export function renderRuns(runs: readonly Run[]): string {
-  const models = [...new Set(runs.map(({ model }) => model))];
+  const models = [...new Set(runs.map(({ model }) => model))].sort((a, b) => rank(a) - rank(b));
   return models
     .flatMap((model) => {
       const own = runs.filter((run) => run.model === model).sort((a, b) => a.length - b.length);
-      const main = own.filter((run) => MAIN_TEXTS.has(run.text) && run.maps[MAIN_MAP]);
-      return [`### ${own[0]!.title}`, ...(main.length > 0 ? [renderMain(main)] : []), renderOthers(own)];
+      return [`### ${own[0]!.title}`, renderMain(mainRuns(own)), renderOthers(own)];
     })
     .filter((part) => part !== "")
     .join("\n\n");
 }
 
+/** Of one model, the run of each context that has most positions. */
+export function mainRuns(runs: readonly Run[]): Run[] {
+  const main = runs.filter((run) => MAIN_TEXTS.has(run.text) && run.maps[MAIN_MAP]);
+  const best = new Map<number, Run>();
+  for (const run of main) {
+    const other = best.get(run.length);
+    if (!other || other.pieces < run.pieces) best.set(run.length, run);
+  }
+  return [...best.values()];
+}
+
 function renderMain(runs: readonly Run[]): string {
+  if (runs.length === 0) return "";
   const { tokens, window, text } = runs[0]!.maps[MAIN_MAP]!;
   const caches = [...new Set(runs.flatMap(({ rows }) => rows.map(({ cache }) => cache.replace(/\+.*/, ""))))]
     .filter((cache) => cache !== FLOOR)
     .sort((a, b) => order(a) - order(b));
   const lines = [
-    `Calibrated on ${count(tokens)} tokens of ${text} in windows of ${count(window)}. Shares of plain q4_0's divergence on both sides, with their paired 95 % intervals:`,
+    `Calibrated on ${count(tokens)} tokens of ${text} in windows of ${count(window)}; the map is of keys. Shares of plain q4_0's divergence, paired 95 % intervals:`,
     "",
     `| K / V | bytes a token | ${runs.map(({ length }) => `${count(length)}: plain | mapped`).join(" | ")} |`,
     `|---|---|${runs.map(() => "---|---|").join("")}`,
   ];
   for (const cache of caches) {
-    const onlyValues = cache.startsWith("f16/");
-    const cells = runs.flatMap((run) => [
-      shareCell(run, cache),
-      shareCell(run, `${cache}+${onlyValues ? `${MAIN_MAP}-values` : MAIN_MAP}`),
-    ]);
+    const cells = runs.flatMap((run) => [shareCell(run, cache), shareCell(run, `${cache}+${MAIN_MAP}`)]);
     if (cells.every((cell) => cell === "–")) continue;
     const bytes = runs.flatMap(({ rows }) => rows).find((row) => row.cache.replace(/\+.*/, "") === cache);
     lines.push(`| ${cache.replace("/", " / ")} | ${count(bytes!.bytesPerToken)} | ${cells.join(" | ")} |`);
   }
   const notes = runs.map((run) => {
-    const base = rowOf(run, BASE);
+    const base = rowOf(run, BASE)!;
     const noise = rowOf(run, FLOOR);
-    const q4 = base ? `${digits(base.kl)} ± ${digits(base.klHalfWidth)}` : "not measured";
-    return `${count(run.length)} tokens: ${count(run.reference.positions)} positions of ${run.text} in ${run.pieces} piece${run.pieces > 1 ? "s" : ""}, plain q4_0 ${q4}${noise ? `, noise of attention row by row ${digits(noise.kl)}` : ""}`;
+    return (
+      `- ${count(run.length)}: ${count(run.reference.positions)} positions of ${run.text}, from ${count(run.start)} on, ` +
+      `${run.pieces} piece${run.pieces > 1 ? "s" : ""}; plain q4_0 ${digits(base.kl)} ± ${digits(base.klHalfWidth)}` +
+      `${noise ? `; attention row by row ${digits(noise.kl)}` : ""}${run.where ? `; ${run.where}` : ""}`
+    );
   });
-  return [...lines, "", `${notes.join("; ")}.`].join("\n");
+  return [...lines, "", ...notes, ...renderLosses(runs)].join("\n");
+}
+
+/** Types that lose more behind the map than without, if there are any. */
+function renderLosses(runs: readonly Run[]): string[] {
+  const worse: string[] = [];
+  for (const run of runs) {
+    for (const row of run.rows) {
+      const mapped = rowOf(run, `${row.cache}+${MAIN_MAP}`);
+      if (!mapped) continue;
+      const { share, halfWidth } = pairedShare(mapped, row);
+      if (share > 1) worse.push(`${row.cache} at ${count(run.length)} ${interval({ share, halfWidth })}`);
+    }
+  }
+  return worse.length === 0
+    ? []
+    : [`- mapped against the same type without a map, where that is above 1: ${worse.join(", ")}`];
 }
 
 function renderOthers(runs: readonly Run[]): string {
   const lines: string[] = [];
   for (const run of runs) {
-    if (!rowOf(run, BASE)) continue;
-    const plain = digits(rowOf(run, BASE)!.kl);
-    for (const [name, { tokens, window, spread, values }] of Object.entries(run.maps)) {
+    const base = rowOf(run, BASE);
+    if (!base) continue;
+    for (const [name, { tokens, window, spread }] of Object.entries(run.maps)) {
+      if (MAIN_TEXTS.has(run.text) && name === MAIN_MAP && run.length !== 4096) continue; // in the main table
       const cells = COMPARED.map((cache) => shareCell(run, `${cache}+${name}`));
       if (cells.every((cell) => cell === "–")) continue;
-      const how = `${count(tokens)} in windows of ${count(window)}${spread ? "" : ", **not spread**"}${values ? ", values too" : ""}`;
-      lines.push(`| ${run.text} | ${count(run.length)} | ${how} | ${plain} | ${cells.join(" | ")} |`);
+      const how = `${count(tokens)} in windows of ${count(window)}${spread ? "" : ", **not spread**"}`;
+      lines.push(
+        `| ${run.text} | ${count(run.length)} | ${how} | ${digits(base.kl)} | ${cells.join(" | ")} |`,
+      );
     }
   }
-  if (lines.length === 0) return "";
+  if (lines.length < 2) return "";
   return [
-    `| text | context | calibration tokens | plain q4_0 | ${COMPARED.map((cache) => (cache === BASE ? "q4_0" : cache.replace("/", " / "))).join(" | ")} |`,
+    `| text | context | calibration tokens | plain q4_0 | ${COMPARED.map((cache) => (cache === BASE ? "q4_0, mapped" : cache.replace("/", " / "))).join(" | ")} |`,
     "|---|---|---|---|---|---|---|",
     ...lines,
   ].join("\n");
@@ -74,25 +103,28 @@ function renderOthers(runs: readonly Run[]): string {
 function shareCell(run: Run, cache: string): string {
   const [row, base] = [rowOf(run, cache), rowOf(run, BASE)];
   if (!row || !base) return "–";
-  if (cache === BASE) return "1";
-  const { share, halfWidth } = pairedShare(row, base);
-  return `${digits(share)} ± ${digits(halfWidth)}`;
+  return cache === BASE ? "1" : interval(pairedShare(row, base));
 }
 
-/** Both sides first, then keys alone, then values alone; by bytes within each. */
+function interval({ share, halfWidth }: Share): string {
+  const places = Math.max(0, 1 - Math.floor(Math.log10(halfWidth || 1)));
+  return share < 0.001
+    ? `${digits(share)} ± ${digits(halfWidth)}`
+    : `${share.toFixed(places)} ± ${halfWidth.toFixed(places)}`;
+}
+
 function order(cache: string): number {
-  const side = cache.startsWith("f16/") ? 2 : cache.endsWith("/f16") ? 1 : 0;
-  return 100 * side + TYPES.findIndex((type) => cache.includes(type));
+  return TYPES.findIndex((type) => cache.includes(type));
 }
 
 const TYPES = [
   ...["q8_0", "q4_0", "iq4_nl", "turbo4_mix", "turbo4_tcq", "turbo4"],
-  ...["turbo3_mix", "turbo3_tcq", "turbo3", "tbq3", "turbo2_mix", "turbo2_tcq", "q4_polar"],
+  ...["turbo3_mix", "turbo3_tcq", "turbo2_mix"],
 ];
 
+const rank = (model: string): number => ["smollm2-135m", "gemma3-270m", "pico"].indexOf(model);
 const count = (value: number): string => value.toLocaleString("en");
 
 function digits(value: number): string {
-  if (value < 1e-4) return value.toExponential(1);
-  return value < 0.1 ? Number(value.toPrecision(2)).toString() : value.toFixed(2);
+  return value < 1e-4 ? value.toExponential(1) : Number(value.toPrecision(2)).toString();
 }

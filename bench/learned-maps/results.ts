@@ -28,6 +28,8 @@ export interface Run {
   /** key of the native build that scored last */
   build: string;
   weights: "float32" | "as in the file";
+  /** the machine, if it was not a processor alone */
+  where?: string;
   /** by the name behind a cache's + */
   maps: Record<string, Calibration>;
   reference: ReferenceScore;
@@ -46,7 +48,7 @@ export async function readRuns(): Promise<Run[]> {
 /** Keeps a run. */
 export async function writeRun(run: Run): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  const path = `${FOLDER}${run.model}-${run.text.replace(/\W+/g, "-")}-${run.length}.json`;
+  const path = `${FOLDER}${run.model}-${run.text.replace(/\W+/g, "-")}-${run.length}${run.where ? "-gpu" : ""}.json`;
   await writeFile(`${path}.new`, `${JSON.stringify(run, rounded, 1)}\n`);
   await rename(`${path}.new`, path);
 }
