@@ -138,30 +138,38 @@ void hadamard(float *values, int64_t block, int64_t stride, int64_t lanes) {
     }
 }
 
-// Width of the rotation that mixes the map's sorted dimensions before they are coded, 0 for none. llama.cpp's own types
-// have the one of its graph: the whole power of two in a key's head, 64 in a value's. Ours rotate by themselves, tile by
-// tile: tiles narrower than the head would get unequal energies, which costs more than it saves, unless the type is made
-// for that.
-int64_t rotation_width(ggml_type type, int64_t head_dim, bool key) {
-    const int64_t whole = head_dim & -head_dim;
+// A Hadamard matrix of `count` over pieces of `width` dimensions that lie side by side; count 1 is none.
+struct Mixing {
+    int64_t count = 1, width = 1;
+};
+
+int64_t power_of_two_in(int64_t n) { return n & -n; }
+
+// What mixes the map's sorted dimensions before they are coded. llama.cpp's own types have their graph's rotation: over
+// the whole power of two in a key's head, 64 in a value's. Ours rotate by themselves, but tile by tile: tiles narrower
+// than the head would have unequal energies, which costs more than it saves, unless the type is made for that; so
+// dimensions that stand at one place in their tiles are mixed, and no tile is rotated twice.
+Mixing mixing(ggml_type type, int64_t head_dim, bool key) {
     if (const eliza_kv_format *format = eliza_kv_format_by_type(type)) {
-        return format->needs_map || format->tile >= head_dim ? 0 : whole;
+        if (format->needs_map) return {};
+        return {power_of_two_in(head_dim / format->tile), format->tile};
     }
-    if (!ggml_is_quantized(type) || !eliza_kv_wants_graph_rotation(type) || head_dim % 64 != 0) return 0;
-    return key ? whole : 64;
+    if (!ggml_is_quantized(type) || !eliza_kv_wants_graph_rotation(type) || head_dim % 64 != 0) return {};
+    return {key ? power_of_two_in(head_dim) : 64, 1};
 }
 
 // H M, for each matrix [d][d].
-void rotate_rows(std::vector<float> &matrices, int64_t d, int64_t block) {
-    for (size_t at = 0; at < matrices.size(); at += static_cast<size_t>(block * d)) {
-        hadamard(matrices.data() + at, block, d, d);
+void mix_rows(std::vector<float> &matrices, int64_t d, Mixing mix) {
+    const int64_t piece = mix.width * d;
+    for (size_t at = 0; at < matrices.size(); at += static_cast<size_t>(mix.count * piece)) {
+        hadamard(matrices.data() + at, mix.count, piece, piece);
     }
 }
 
 // M H.
-void rotate_columns(std::vector<float> &matrices, int64_t block) {
-    for (size_t at = 0; at < matrices.size(); at += static_cast<size_t>(block)) {
-        hadamard(matrices.data() + at, block, 1, 1);
+void mix_columns(std::vector<float> &matrices, Mixing mix) {
+    for (size_t at = 0; at < matrices.size(); at += static_cast<size_t>(mix.count * mix.width)) {
+        hadamard(matrices.data() + at, mix.count, mix.width, mix.width);
     }
 }
 
@@ -251,12 +259,12 @@ LearnedMap::LearnedMap(const std::string &path, const llama_model *model, ggml_t
             std::vector<float> store = file.tensor(prefix + side + ".store", d, d, kv_heads);
             std::vector<float> back = file.tensor(prefix + side + ".read", d, d, kv_heads);
             std::vector<float> mean = file.tensor(prefix + side + ".mean", d, kv_heads, 1);
-            if (const int64_t block = rotation_width(type, d, key); block > 0) {
-                rotate_rows(store, d, block);
+            if (const Mixing mix = mixing(type, d, key); mix.count > 1) {
+                mix_rows(store, d, mix);
                 if (key) {
-                    rotate_rows(back, d, block);
+                    mix_rows(back, d, mix);
                 } else {
-                    rotate_columns(back, block);
+                    mix_columns(back, mix);
                 }
             }
             return eliza_kv_map_side{contents.add(place, std::move(store), d, d, kv_heads, tensors),
