@@ -1,4 +1,4 @@
-import { cacheOf, FLOOR, type Side, TYPES } from "./caches.ts";
+import { cacheOf, FLOOR, mappedCaches, type Side, TYPES } from "./caches.ts";
 import { FLOAT32_KL } from "./float32-figures.ts";
 import { type Engine, findRow, type ModelResults, type Row } from "./results.ts";
 
@@ -16,6 +16,9 @@ const OTHERS: readonly { engine: Engine; title: string }[] = [
     title: "llama.cpp without our edits, the weights as the file has them:",
   },
 ];
+
+/** Behind the name of a cache that another machine computed. */
+const MARK = "°";
 
 /** One model's results as Markdown: our engine by side, what is missing, and llama.cpp's own attention. */
 export function renderModel(results: ModelResults): string {
@@ -41,13 +44,15 @@ export function renderModel(results: ModelResults): string {
       const cache = cacheOf(type, side);
       if (!cache) continue;
       const row = findRow(results, "ours", cache);
-      if (row) lines.push(renderRow(results, row, cache));
+      if (row) lines.push(renderRow(results, row, cache + (row.where ? MARK : "")));
       else if (!results.refused.includes(cache)) missing.push(cache);
     }
   }
   lines.push(...renderMapped(results));
   const refused = results.refused.filter((cache) => !cache.includes("+"));
   if (refused.length > 0) lines.push("", `Not for these heads: ${refused.join(", ")}.`);
+  const elsewhere = [...new Set(results.rows.flatMap(({ where }) => where ?? []))];
+  if (elsewhere.length > 0) lines.push("", `${MARK} ${elsewhere.join("; ")}.`);
   if (missing.length > 0) lines.push("", `Not measured yet: ${missing.join(", ")}.`);
   for (const { engine, title } of OTHERS) {
     const rows = results.rows.filter((row) => row.engine === engine);
@@ -71,7 +76,10 @@ export function renderModel(results: ModelResults): string {
 
 /** Rows behind a learned map, beside q4_0 and beside the same type without one. */
 function renderMapped(results: ModelResults): string[] {
-  const rows = results.rows.filter((row) => row.engine === "ours" && row.cache.includes("+"));
+  const rows = mappedCaches(
+    TYPES,
+    SIDES.map(({ side }) => side),
+  ).flatMap((cache) => findRow(results, "ours", cache) ?? []);
   if (rows.length === 0) return [];
   const lines = [
     "",
@@ -83,10 +91,11 @@ function renderMapped(results: ModelResults): string[] {
   const base = findRow(results, "ours", "q4_0/q4_0");
   for (const row of rows) {
     const name = row.cache.replace(/\+.*/, "");
+    const mark = row.where ? MARK : "";
     const plain = findRow(results, "ours", name);
     lines.push(
       `| ${[
-        name,
+        name + mark,
         row.bytesPerToken.toLocaleString("en"),
         interval(row),
         base ? significant(row.kl / base.kl, 2) : "–",

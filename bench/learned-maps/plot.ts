@@ -19,8 +19,9 @@ export async function drawPlots(runs: readonly Run[], folder: string): Promise<s
   const shown: string[] = [];
   for (const model of new Set(runs.map((run) => run.model))) {
     const run = mainRuns(runs.filter((each) => each.model === model))
+      .flat()
       .filter((each) => pointsOf(each).length >= fewest)
-      .sort((a, b) => b.length - a.length)[0];
+      .sort((a, b) => pointsOf(b).length - pointsOf(a).length || b.length - a.length)[0];
     if (!run) continue;
     const name = `learned-maps-${run.model}.svg`;
     await writeFile(`${folder}${name}`, plotRun(run));

@@ -20,45 +20,56 @@ export function renderRuns(runs: readonly Run[]): string {
     .join("\n\n");
 }
 
-/** Of one model, the run of each context that has most positions. */
-export function mainRuns(runs: readonly Run[]): Run[] {
+/** One model's runs on its main text by context, those with most positions first. */
+export function mainRuns(runs: readonly Run[]): Run[][] {
   const main = runs.filter((run) => MAIN_TEXTS.has(run.text) && run.maps[MAIN_MAP]);
-  const best = new Map<number, Run>();
-  for (const run of main) {
-    const other = best.get(run.length);
-    if (!other || other.pieces < run.pieces) best.set(run.length, run);
-  }
-  return [...best.values()];
+  const lengths = [...new Set(main.map(({ length }) => length))].sort((a, b) => a - b);
+  return lengths.map((length) =>
+    main.filter((run) => run.length === length).sort((a, b) => b.pieces - a.pieces),
+  );
 }
 
-function renderMain(runs: readonly Run[]): string {
+function renderMain(contexts: readonly Run[][]): string {
+  const runs = contexts.flat();
   if (runs.length === 0) return "";
   const { tokens, window, text } = runs[0]!.maps[MAIN_MAP]!;
   const caches = [...new Set(runs.flatMap(({ rows }) => rows.map(({ cache }) => cache.replace(/\+.*/, ""))))]
     .filter((cache) => cache !== FLOOR)
     .sort((a, b) => order(a) - order(b));
+  const heads = contexts.map(([run]) => `${count(run!.length)}: plain | mapped`);
   const lines = [
     `Calibrated on ${count(tokens)} tokens of ${text} in windows of ${count(window)}; the map is of keys. Shares of plain q4_0's divergence, paired 95 % intervals:`,
     "",
-    `| K / V | bytes a token | ${runs.map(({ length }) => `${count(length)}: plain | mapped`).join(" | ")} |`,
-    `|---|---|${runs.map(() => "---|---|").join("")}`,
+    `| K / V | bytes a token | ${heads.join(" | ")} |`,
+    `|---|---|${contexts.map(() => "---|---|").join("")}`,
   ];
   for (const cache of caches) {
-    const cells = runs.flatMap((run) => [shareCell(run, cache), shareCell(run, `${cache}+${MAIN_MAP}`)]);
+    const cells = contexts.flatMap((context) => [
+      firstCell(context, cache),
+      firstCell(context, `${cache}+${MAIN_MAP}`),
+    ]);
     if (cells.every((cell) => cell === "–")) continue;
     const bytes = runs.flatMap(({ rows }) => rows).find((row) => row.cache.replace(/\+.*/, "") === cache);
     lines.push(`| ${cache.replace("/", " / ")} | ${count(bytes!.bytesPerToken)} | ${cells.join(" | ")} |`);
   }
-  const notes = runs.map((run) => {
-    const base = rowOf(run, BASE)!;
-    const noise = rowOf(run, FLOOR);
-    return (
-      `- ${count(run.length)}: ${count(run.reference.positions)} positions of ${run.text}, from ${count(run.start)} on, ` +
-      `${run.pieces} piece${run.pieces > 1 ? "s" : ""}; plain q4_0 ${digits(base.kl)} ± ${digits(base.klHalfWidth)}` +
-      `${noise ? `; attention row by row ${digits(noise.kl)}` : ""}${run.where ? `; ${run.where}` : ""}`
-    );
-  });
+  const notes = contexts.flatMap((context) =>
+    context.map((run, at) => {
+      const base = rowOf(run, BASE)!;
+      const noise = rowOf(run, FLOOR);
+      return (
+        `- ${count(run.length)}${at > 0 ? ", what the run above lacks" : ""}: ${count(run.reference.positions)} positions of ${run.text}, ` +
+        `from ${count(run.start)} on, ${run.pieces} piece${run.pieces > 1 ? "s" : ""}; plain q4_0 ${digits(base.kl)} ± ${digits(base.klHalfWidth)}` +
+        `${noise ? `; attention row by row ${digits(noise.kl)}` : ""}${run.where ? `; ${run.where}` : ""}`
+      );
+    }),
+  );
   return [...lines, "", ...notes, ...renderLosses(runs)].join("\n");
+}
+
+/** From the first run that has the cache. */
+function firstCell(context: readonly Run[], cache: string): string {
+  const run = context.find((each) => rowOf(each, cache));
+  return run ? shareCell(run, cache) : "–";
 }
 
 /** Types that lose more behind the map than without, if there are any. */
