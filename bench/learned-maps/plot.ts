@@ -30,7 +30,7 @@ export async function drawPlots(runs: readonly Run[], folder: string): Promise<s
   return shown;
 }
 
-const [width, height, left, right, top, bottom] = [760, 460, 70, 20, 40, 50];
+const [width, height, left, right, top, bottom] = [820, 560, 70, 60, 40, 50];
 
 /** Divergence against bytes a token, both axes logarithmic, with the Pareto front of mapped and plain types: SVG. */
 function plotRun(run: Run): string {
@@ -51,24 +51,20 @@ function plotRun(run: Run): string {
   const line = front
     .map(({ bytes, kl }, at) => `${at === 0 ? "M" : "L"}${x.at(bytes)} ${y.at(kl)}`)
     .join(" ");
-  const labels: { x: number; y: number }[] = [];
-  /** Where a label does not stand on an earlier one. */
-  const free = (at: number, from: number): number => {
-    const isTaken = (y: number) =>
-      labels.some((other) => Math.abs(other.x - at) < 170 && Math.abs(other.y - y) < 12);
-    let to = from;
-    while (isTaken(to)) to += 3;
-    labels.push({ x: at, y: to });
-    return to;
-  };
+  const taken: Box[] = points.map(({ bytes, kl }) => box(x.at(bytes) - 6, y.at(kl) - 6, 12, 12));
   const topDown = [...points].sort((one, other) => other.kl - one.kl);
   const marks = topDown.map(({ bytes, kl, label, isMapped }) => {
     const [cx, cy] = [x.at(bytes), y.at(kl)];
-    const colour = isMapped ? "#0b6e4f" : "#8a8f98";
+    const colour = isMapped ? "#0b6e4f" : "#6b7078";
     const shape = isMapped
       ? `<circle cx="${cx}" cy="${cy}" r="4.5" fill="${colour}"/>`
       : `<rect x="${cx - 4}" y="${cy - 4}" width="8" height="8" fill="${colour}"/>`;
-    return `${shape}<text x="${cx + 8}" y="${free(cx, cy) + 4}" fill="${colour}">${label}${isMapped ? ", mapped" : ""}</text>`;
+    const text = isMapped ? `${label}, mapped` : label;
+    const { at, isLeft, leader } = place(text, cx, cy, taken);
+    const line = leader
+      ? `<path d="M${cx} ${cy}L${isLeft ? at.left + at.width + 2 : at.left - 2} ${at.top + 6}" stroke="${colour}" stroke-width="0.6"/>`
+      : "";
+    return `${line}${shape}<text x="${at.left}" y="${at.top + 10}" textLength="${at.width}" lengthAdjust="spacingAndGlyphs" fill="${colour}">${text}</text>`;
   });
   const ticks = [
     ...x.ticks.map(
@@ -93,6 +89,43 @@ function plotRun(run: Run): string {
   ].join("\n");
 }
 
+interface Box {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+const box = (left: number, top: number, width: number, height: number): Box => ({ left, top, width, height });
+
+const overlap = (one: Box, other: Box): boolean =>
+  one.left < other.left + other.width &&
+  other.left < one.left + one.width &&
+  one.top < other.top + other.height &&
+  other.top < one.top + one.height;
+
+/** The place nearest to a mark where its label stands on nothing: beside it, else above or below with a leader. */
+function place(
+  text: string,
+  cx: number,
+  cy: number,
+  taken: Box[],
+): { at: Box; isLeft: boolean; leader: boolean } {
+  const wide = Math.round(text.length * 5.6);
+  for (let away = 0; away < height; away = away > 0 ? -away : 13 - away) {
+    for (const isLeft of [false, true]) {
+      const gap = away === 0 ? 9 : 22;
+      const at = box(isLeft ? cx - gap - wide : cx + gap, cy - 6 + away, wide, 12);
+      const inside =
+        at.left > left && at.left + wide < width - 4 && at.top > top - 20 && at.top < height - bottom;
+      if (!inside || taken.some((other) => overlap(at, other))) continue;
+      taken.push(at);
+      return { at, isLeft, leader: away !== 0 };
+    }
+  }
+  return { at: box(cx + 9, cy - 6, wide, 12), isLeft: false, leader: false };
+}
+
 function pointsOf(run: Run): Point[] {
   return run.rows
     .filter(({ cache }) => cache !== FLOOR && !/^f16\/|\/f16/.test(cache))
@@ -105,7 +138,7 @@ function pointsOf(run: Run): Point[] {
     .sort((a, b) => a.bytes - b.bytes || a.kl - b.kl);
 }
 
-/** A logarithmic axis from `from` to `to`, with ticks at 1, 2 and 5. */
+/** A logarithmic axis from `from` to `to`, with ticks at 1, 2 and 5, more where it is short. */
 function scale(
   values: readonly number[],
   from: number,
@@ -116,7 +149,7 @@ function scale(
     Math.round(10 * (from + ((Math.log(value) - low) / (high - low)) * (to - from))) / 10;
   const ticks: number[] = [];
   for (let power = Math.floor(low / Math.LN10); power <= high / Math.LN10; power++) {
-    for (const step of [1, 2, 5]) {
+    for (const step of high - low < 3 ? [1, 2, 3, 4, 5, 6, 8] : [1, 2, 5]) {
       const value = Number((step * 10 ** power).toPrecision(1));
       if (Math.log(value) >= low && Math.log(value) <= high) ticks.push(value);
     }
