@@ -77,9 +77,14 @@ int32_t restore_slot(Engine &engine, Sequence &sequence, const std::string &path
     engine.run([&] {
         llama_context *context = sequence.pool->context.get();
         take_llama_errors();
-        if (llama_state_seq_set_data(context, slot.state.data(), slot.state.size(), sequence.id) != slot.state.size()) {
-            llama_memory_seq_rm(llama_get_memory(context), sequence.id, -1, -1);
-            const std::string why = take_llama_errors();
+        const size_t taken = llama_state_seq_set_data(context, slot.state.data(), slot.state.size(), sequence.id);
+        llama_memory_t memory = llama_get_memory(context);
+        const auto end = static_cast<llama_pos>(slot.tokens.size());
+        const bool fits = llama_memory_seq_pos_max(memory, sequence.id) + 1 == end &&
+                          (end == 0 || llama_memory_seq_pos_min(memory, sequence.id) >= 0);
+        if (taken != slot.state.size() || !fits) {
+            llama_memory_seq_rm(memory, sequence.id, -1, -1);
+            const std::string why = taken != slot.state.size() ? take_llama_errors() : "its positions are others";
             throw Failure(ELIZA_ERR_INVALID_ARG, "SLOT_INVALID", path + ": llama.cpp refuses its state. " + why,
                           "prefill the prompt instead, and save it again");
         }

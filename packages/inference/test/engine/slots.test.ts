@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { copyFile, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -152,6 +153,57 @@ describe("a saved sequence", () => {
     await assert.rejects(session.restore(join(folder, "none.slot")), code("SLOT_NOT_FOUND", /none\.slot/));
     await assert.rejects(session.restore(folder), code("SLOT_NOT_FOUND", /./));
     assert.deepEqual(await session.tokens(), held);
+  });
+
+  test("that was forged, hash and all, is refused by what it says", async () => {
+    await using inference = await open(model);
+    const session = await inference.session({ maxTokens: 4 });
+    await say(session, story);
+    await session.save(slot());
+    const whole = await readFile(slot());
+    const stateAt = (bytes: Buffer): number => {
+      const header = JSON.parse(bytes.toString("utf8", 16, 16 + bytes.readUInt32LE(12)));
+      return 16 + bytes.readUInt32LE(12) + 4 * (header.tokens + header.waiting);
+    };
+    /** The file with another header and other bytes, and the hash that belongs to them. */
+    const forge = async (change: {
+      header?: Record<string, unknown>;
+      bytes?: (body: Buffer, state: number) => Buffer;
+    }): Promise<string> => {
+      const length = whole.readUInt32LE(12);
+      const header = JSON.parse(whole.toString("utf8", 16, 16 + length));
+      const text = Buffer.from(JSON.stringify({ ...header, ...change.header }));
+      const prefix = Buffer.from(whole.subarray(0, 16));
+      prefix.writeUInt32LE(text.length, 12);
+      const start = 16 + length;
+      const kept = Buffer.from(whole.subarray(start, whole.length - 32));
+      const body = change.bytes?.(kept, stateAt(whole) - start) ?? kept;
+      const bytes = Buffer.concat([prefix, text, body]);
+      const path = join(folder, "forged.slot");
+      await writeFile(path, Buffer.concat([bytes, createHash("sha256").update(bytes).digest()]));
+      return path;
+    };
+    const word = (at: number, value: number) => (body: Buffer, state: number) => {
+      body.writeUInt32LE(value, state + at);
+      return body;
+    };
+    const { tokens } = JSON.parse(whole.toString("utf8", 16, 16 + whole.readUInt32LE(12)));
+    assert.ok((await session.restore(await forge({}))) > 0, "a forgery of nothing is the slot");
+    const held = await session.tokens();
+    for (const [what, change] of [
+      ["a token fewer", { header: { tokens: tokens - 1 }, bytes: (body: Buffer) => body.subarray(4) }],
+      ["a token outside the vocabulary", { bytes: word(4 - 4 * (tokens + 1), 2 ** 30) }],
+      ["very many streams", { bytes: word(8, 2 ** 31) }],
+      ["no streams", { bytes: word(8, 0) }],
+      ["very many cells", { bytes: word(12, 2 ** 32 - 1) }],
+      ["a position below zero", { bytes: word(16, 2 ** 32 - 5) }],
+      ["a position far away", { bytes: word(16, 2 ** 30) }],
+      ["a header of other types", { header: { tokens: "many" } }],
+    ] as const) {
+      await assert.rejects(session.restore(await forge(change)), code("SLOT_INVALID", /./), what);
+      await session.restore(slot());
+      assert.deepEqual(await session.tokens(), held, what);
+    }
   });
 
   test("is written whole or not at all, and not while a generation runs", async () => {
