@@ -5,7 +5,7 @@ import { ensureNativeLibrary } from "@eliza-inference/build";
 import { Inference } from "eliza-inference";
 import { TEXT } from "./chunks.ts";
 
-const DOCUMENTS = ["README.md", "ARCHITECTURE.md", "docs/formats.md", "docs/cli.md"];
+const DOCUMENTS = ["docs/formats.md"];
 
 /** What the long text ends with: a base model that has lost its way does not finish it. */
 const ENDING = "\n\nThe days of the week are Monday, Tuesday, Wednesday,";
