@@ -10,8 +10,8 @@ namespace eliza {
 
 // What a saved sequence was computed with. All of it must be the same where it is restored.
 struct SlotStamp {
-    std::string runtime; // llama.cpp and its version
-    std::string model;   // model_fingerprint of its file
+    std::string runtime;      // llama.cpp and its version
+    std::string model;        // model_fingerprint of its file
     std::string cache_type_k; // name, and for our own what its bytes decode to
     std::string cache_type_v;
     bool rotation_k = false; // llama.cpp's own, in the graph
