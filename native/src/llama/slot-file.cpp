@@ -1,8 +1,6 @@
 #include "llama/slot-file.h"
 
-#include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>

@@ -16,7 +16,7 @@ struct SlotStamp {
     std::string cache_type_v;
     bool rotation_k = false; // llama.cpp's own, in the graph
     bool rotation_v = false;
-    std::string kv_map; // SHA-256 of the solved map, empty for none
+    std::string kv_map; // identity of the learned map, empty for none
 };
 
 // A sequence as a file keeps it.

@@ -29,7 +29,7 @@ SlotStamp stamp_of(const Engine &engine, const Sequence &sequence) {
             identity(shape.type_v),
             kv.at("graphRotationK"),
             kv.at("graphRotationV"),
-            map != nullptr ? map->sha256() : ""};
+            map != nullptr ? map->identity() : ""};
 }
 
 int32_t room_taken(const Slot &slot) { return static_cast<int32_t>(slot.tokens.size() + slot.waiting.size()); }

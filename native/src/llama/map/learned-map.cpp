@@ -24,6 +24,9 @@ namespace {
 
 constexpr int32_t MAP_VERSION = 1;
 
+// Counts up when mixing() changes.
+constexpr int32_t MIXING_VERSION = 1;
+
 struct GgufDeleter {
     void operator()(gguf_context *context) const { gguf_free(context); }
 };
@@ -296,6 +299,8 @@ LearnedMap::~LearnedMap() = default;
 
 const eliza_kv_map *LearnedMap::graph() const { return &contents_->graph; }
 uint64_t LearnedMap::bytes() const { return contents_->bytes; }
+std::string LearnedMap::identity() const { return sha256() + "@" + std::to_string(MIXING_VERSION); }
+
 const std::string &LearnedMap::sha256() const { return contents_->sha256; }
 const std::string &LearnedMap::statistics_sha256() const { return contents_->statistics_sha256; }
 int32_t LearnedMap::context_size() const { return contents_->context_size; }

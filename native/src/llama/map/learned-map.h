@@ -20,6 +20,9 @@ class LearnedMap {
 
     const eliza_kv_map *graph() const;
     uint64_t bytes() const;
+    // Of what the cache holds behind it: the map's hash, and a count that goes up when the same file and type give other
+    // matrices.
+    std::string identity() const;
     // Of the map and of the statistics that it was solved from, as the file states them.
     const std::string &sha256() const;
     const std::string &statistics_sha256() const;
