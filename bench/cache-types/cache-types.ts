@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { ensureNativeLibrary, type NativeLibrary } from "@eliza-inference/build";
 import { findKnownModel, Inference, openStatistics, resolveModel, solvedMap } from "eliza-inference";
+import { writeSection } from "../document-section.ts";
 import { cacheOf, FLOOR, KEY_MAP, mappedCaches, type Side, TYPES, VALUE_MAP } from "./caches.ts";
 import { type Chunks, GENERATED, TEXT, writeChunks } from "./chunks.ts";
 import { computedBytesPerToken } from "./computed-bytes.ts";
@@ -32,7 +33,6 @@ const USAGE = `usage: npm run bench -- cache-types [options]
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/cache-types.md", import.meta.url));
 const BEGIN = "<!-- results: written by npm run bench -- cache-types --save -->";
-const END = "<!-- end of results -->";
 
 /** What each cache type costs each model, against an f16 cache and in the same run. */
 export async function run(args: string[]): Promise<void> {
@@ -209,16 +209,10 @@ function emptyResults(
 
 /** Puts every saved model's table between the document's markers. */
 async function writeDocument(): Promise<void> {
-  const text = await readFile(DOCUMENT, "utf8");
-  const from = text.indexOf(BEGIN);
-  const to = text.indexOf(END);
-  if (from < 0 || to < from) throw new Error(`${DOCUMENT} lacks the line ${BEGIN} or ${END}`);
   const tables: string[] = [];
   for (const model of ["smollm2-135m", "gemma3-270m", "pico"]) {
     const results = await readResults(model);
     tables.push(results ? renderModel(results) : `### ${model}\n\nNot measured yet.`);
   }
-  const written = `${text.slice(0, from + BEGIN.length)}\n\n${tables.join("\n\n")}\n\n${text.slice(to)}`;
-  await writeFile(`${DOCUMENT}.new`, written);
-  await rename(`${DOCUMENT}.new`, DOCUMENT);
+  await writeSection(DOCUMENT, BEGIN, tables.join("\n\n"));
 }

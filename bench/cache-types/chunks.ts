@@ -40,18 +40,8 @@ export async function writeChunks(
   const contents = await Promise.all(
     texts.map((path) => (path === GENERATED ? generate() : readFile(path, "utf8"))),
   );
-  const ids = Array.from(await inference.tokenize(contents.join("\n"), { parseSpecial: true }));
-  const { addBos } = inference.report().model;
-  const begin = addBos ? Array.from(await inference.tokenize("", { addSpecial: true })) : [];
-  const each = length + 1 - begin.length;
-  if (ids.length < each * count) {
-    throw new Error(
-      `${texts.join(", ")} has ${ids.length} tokens; ${count} chunks of ${length} need ${each * count}`,
-    );
-  }
-  const lines = Array.from({ length: count }, (_, i) =>
-    [...begin, ...ids.slice(i * each, (i + 1) * each)].join(" "),
-  );
+  const ids = await inference.tokenize(contents.join("\n"), { parseSpecial: true });
+  const lines = await cutPieces(inference, ids, { from: texts.join(", "), length, count });
   const text = `${lines.join("\n")}\n`;
   await writeFile(file, text);
   return {
@@ -60,4 +50,24 @@ export async function writeChunks(
     scored: count * (length - start),
     hash: createHash("sha256").update(text).digest("hex").slice(0, 16),
   };
+}
+
+/**
+ * Tokens as lines of decimal ids, `count` pieces of `length` positions and a token to predict after the last, each with
+ * the begin token where the model wants one. Throws if there are too few.
+ */
+export async function cutPieces(
+  inference: Inference,
+  ids: Int32Array,
+  { from, length, count }: { from: string; length: number; count: number },
+): Promise<string[]> {
+  const { addBos } = inference.report().model;
+  const begin = addBos ? await inference.tokenize("", { addSpecial: true }) : [];
+  const each = length + 1 - begin.length;
+  if (ids.length < each * count) {
+    throw new Error(`${from} has ${ids.length} tokens; ${count} pieces of ${length} need ${each * count}`);
+  }
+  return Array.from({ length: count }, (_, at) =>
+    [...begin, ...ids.subarray(at * each, (at + 1) * each)].join(" "),
+  );
 }

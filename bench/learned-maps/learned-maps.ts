@@ -14,7 +14,9 @@ import {
   type Statistics,
   solvedMap,
 } from "eliza-inference";
+import { cutPieces } from "../cache-types/chunks.ts";
 import { runQuality } from "../cache-types/quality-tool.ts";
+import { writeSection } from "../document-section.ts";
 import { drawPlots } from "./plot.ts";
 import { renderRuns } from "./report.ts";
 import { type Run, readRuns, rowOf, writeRun } from "./results.ts";
@@ -159,14 +161,16 @@ function describeMaps(maps: ReadonlyMap<string, Statistics>, text: string): Run[
   return Object.fromEntries(
     [...maps].map(([name, { tokens, window }]) => [
       name,
-      {
-        ...{ tokens, window, text },
-        spread: !name.endsWith("-unspread"),
-        values: name.endsWith("-values"),
-      },
+      { tokens, window, text, spread: !solvedAs(name).unspread, values: solvedAs(name).values },
     ]),
   );
 }
+
+/** How a map of that name is solved. */
+const solvedAs = (name: string): { unspread: boolean; values: boolean } => ({
+  unspread: name.endsWith("-unspread"),
+  values: name.endsWith("-values"),
+});
 
 async function solveMaps(
   maps: ReadonlyMap<string, Statistics>,
@@ -174,11 +178,7 @@ async function solveMaps(
 ): Promise<Record<string, string>> {
   const solved: Record<string, string> = {};
   for (const [name, statistics] of maps) {
-    solved[name] = await solvedMap(statistics, {
-      contextSize,
-      unspread: name.endsWith("-unspread"),
-      values: name.endsWith("-values"),
-    });
+    solved[name] = await solvedMap(statistics, { contextSize, ...solvedAs(name) });
   }
   return solved;
 }
@@ -195,32 +195,17 @@ async function writePieces(
   const chat = text.endsWith(".json");
   const spoken = chat ? inference.renderPrompt(JSON.parse(content) as ChatMessage[]) : content;
   const parseSpecial = chat || text.endsWith(".markers.txt");
-  const ids = Array.from(await inference.tokenize(spoken, { parseSpecial }));
-  const { addBos } = inference.report().model;
-  const begin = addBos ? Array.from(await inference.tokenize("", { addSpecial: true })) : [];
-  const each = length + 1 - begin.length;
-  if (ids.length < each * pieces)
-    throw new Error(`${text} has ${ids.length} tokens, ${each * pieces} are needed`);
-  const lines = Array.from({ length: pieces }, (_, at) =>
-    [...begin, ...ids.slice(at * each, (at + 1) * each)].join(" "),
-  );
+  const ids = await inference.tokenize(spoken, { parseSpecial });
+  const lines = await cutPieces(inference, ids, { from: text, length, count: pieces });
   await writeFile(file, `${lines.join("\n")}\n`);
   return createHash("sha256").update(lines.join("\n")).digest("hex").slice(0, 16);
 }
 
 const BEGIN = "<!-- results: written by npm run bench -- learned-maps --draw -->";
-const END = "<!-- end of results -->";
 
 /** Every kept run into the document's tables, and the plots. */
 async function draw(): Promise<void> {
   const runs = await readRuns();
   const plots = await drawPlots(runs, DOCS);
-  const document = `${DOCS}learned-maps.md`;
-  const text = await readFile(document, "utf8");
-  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`${document} lacks the line ${BEGIN} or ${END}`);
-  await writeFile(
-    document,
-    `${text.slice(0, from + BEGIN.length)}\n\n${renderRuns(runs)}\n\n${plots.join("\n\n")}\n\n${text.slice(to)}`,
-  );
+  await writeSection(`${DOCS}learned-maps.md`, BEGIN, `${renderRuns(runs)}\n\n${plots.join("\n\n")}`);
 }

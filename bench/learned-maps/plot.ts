@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { FLOOR } from "../cache-types/caches.ts";
+import { FLOOR, KEY_MAP } from "../cache-types/caches.ts";
 import { mainRuns } from "./report.ts";
 import type { Run } from "./results.ts";
 
@@ -10,7 +10,7 @@ interface Point {
   isMapped: boolean;
 }
 
-const MAIN_MAP = "+map";
+const MAPPED = `+${KEY_MAP}`;
 /** Fewer points make no picture. */
 const fewest = 8;
 
@@ -129,11 +129,11 @@ function place(
 function pointsOf(run: Run): Point[] {
   return run.rows
     .filter(({ cache }) => cache !== FLOOR && !/^f16\/|\/f16/.test(cache))
-    .filter(({ cache }) => !cache.includes("+") || cache.endsWith(MAIN_MAP))
+    .filter(({ cache }) => !cache.includes("+") || cache.endsWith(MAPPED))
     .map(({ cache, bytesPerToken, kl }): Point => {
-      const [k = "", v = ""] = cache.replace(MAIN_MAP, "").split("/");
+      const [k = "", v = ""] = cache.replace(MAPPED, "").split("/");
       const label = k === v ? k : `${k} / ${v}`;
-      return { bytes: bytesPerToken, kl, label, isMapped: cache.endsWith(MAIN_MAP) };
+      return { bytes: bytesPerToken, kl, label, isMapped: cache.endsWith(MAPPED) };
     })
     .sort((a, b) => a.bytes - b.bytes || a.kl - b.kl);
 }

@@ -1,9 +1,8 @@
-import { FLOOR } from "../cache-types/caches.ts";
+import { FLOOR, KEY_MAP } from "../cache-types/caches.ts";
 import { pairedShare, type Share } from "./paired-share.ts";
 import { type Run, rowOf } from "./results.ts";
 
-/** The map that a model's main table is about, and the texts that it is scored on. */
-const MAIN_MAP = "map";
+/** The texts that a model's main table is about. */
 const MAIN_TEXTS = new Set(["an English manual", "documents of its own kind"]);
 const BASE = "q4_0/q4_0";
 const COMPARED = [BASE, "turbo4_mix/turbo4_tcq", "turbo3_mix/turbo3_tcq"];
@@ -22,7 +21,7 @@ export function renderRuns(runs: readonly Run[]): string {
 
 /** One model's runs on its main text by context, those with most positions first. */
 export function mainRuns(runs: readonly Run[]): Run[][] {
-  const main = runs.filter((run) => MAIN_TEXTS.has(run.text) && run.maps[MAIN_MAP]);
+  const main = runs.filter((run) => MAIN_TEXTS.has(run.text) && run.maps[KEY_MAP]);
   const lengths = [...new Set(main.map(({ length }) => length))].sort((a, b) => a - b);
   return lengths.map((length) =>
     main.filter((run) => run.length === length).sort((a, b) => b.pieces - a.pieces),
@@ -32,7 +31,7 @@ export function mainRuns(runs: readonly Run[]): Run[][] {
 function renderMain(contexts: readonly Run[][]): string {
   const runs = contexts.flat();
   if (runs.length === 0) return "";
-  const { tokens, window, text } = runs[0]!.maps[MAIN_MAP]!;
+  const { tokens, window, text } = runs[0]!.maps[KEY_MAP]!;
   const caches = [...new Set(runs.flatMap(({ rows }) => rows.map(({ cache }) => cache.replace(/\+.*/, ""))))]
     .filter((cache) => cache !== FLOOR)
     .sort((a, b) => order(a) - order(b));
@@ -46,7 +45,7 @@ function renderMain(contexts: readonly Run[][]): string {
   for (const cache of caches) {
     const cells = contexts.flatMap((context) => [
       firstCell(context, cache),
-      firstCell(context, `${cache}+${MAIN_MAP}`),
+      firstCell(context, `${cache}+${KEY_MAP}`),
     ]);
     if (cells.every((cell) => cell === "–")) continue;
     const bytes = runs.flatMap(({ rows }) => rows).find((row) => row.cache.replace(/\+.*/, "") === cache);
@@ -77,7 +76,7 @@ function renderLosses(runs: readonly Run[]): string[] {
   const worse: string[] = [];
   for (const run of runs) {
     for (const row of run.rows) {
-      const mapped = rowOf(run, `${row.cache}+${MAIN_MAP}`);
+      const mapped = rowOf(run, `${row.cache}+${KEY_MAP}`);
       if (!mapped) continue;
       const { share, halfWidth } = pairedShare(mapped, row);
       if (share > 1) worse.push(`${row.cache} at ${count(run.length)} ${interval({ share, halfWidth })}`);
@@ -94,7 +93,7 @@ function renderOthers(runs: readonly Run[]): string {
     const base = rowOf(run, BASE);
     if (!base) continue;
     for (const [name, { tokens, window, spread }] of Object.entries(run.maps)) {
-      if (MAIN_TEXTS.has(run.text) && name === MAIN_MAP && run.length !== 4096) continue; // in the main table
+      if (MAIN_TEXTS.has(run.text) && name === KEY_MAP && run.length !== 4096) continue; // in the main table
       const cells = COMPARED.map((cache) => shareCell(run, `${cache}+${name}`));
       if (cells.every((cell) => cell === "–")) continue;
       const how = `${count(tokens)} in windows of ${count(window)}${spread ? "" : ", **not spread**"}`;

@@ -41,7 +41,7 @@ const FOLDER = fileURLToPath(new URL("./results/", import.meta.url));
 export async function readRuns(): Promise<Run[]> {
   const names = (await readdir(FOLDER).catch((): string[] => [])).filter((name) => name.endsWith(".json"));
   return Promise.all(
-    names.sort().map(async (name) => JSON.parse(await readFile(`${FOLDER}${name}`, "utf8")) as Run),
+    names.sort().map(async (name) => JSON.parse(await readFile(`${FOLDER}${name}`, "utf8"), revived) as Run),
   );
 }
 
@@ -49,7 +49,7 @@ export async function readRuns(): Promise<Run[]> {
 export async function writeRun(run: Run): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
   const path = `${FOLDER}${run.model}-${run.text.replace(/\W+/g, "-")}-${run.length}${run.where ? "-gpu" : ""}.json`;
-  await writeFile(`${path}.new`, `${JSON.stringify(run, rounded, 1)}\n`);
+  await writeFile(`${path}.new`, `${JSON.stringify(run, compacted, 1)}\n`);
   await rename(`${path}.new`, path);
 }
 
@@ -59,13 +59,10 @@ export function rowOf(run: Run, cache: string): Score | undefined {
 }
 
 // blocks in one line of few digits each
-function rounded(key: string, value: unknown): unknown {
-  if (key !== "klBlocks" || !Array.isArray(value)) return value;
-  return (value as number[]).map((each) => each.toPrecision(5)).join(" ");
+function compacted(key: string, value: unknown): unknown {
+  return key === "klBlocks" ? (value as number[]).map((each) => each.toPrecision(5)).join(" ") : value;
 }
 
-/** The blocks of a row that was kept. */
-export function blocksOf(row: Score): number[] {
-  const kept = row.klBlocks as unknown;
-  return typeof kept === "string" ? kept.split(" ").map(Number) : row.klBlocks;
+function revived(key: string, value: unknown): unknown {
+  return key === "klBlocks" ? (value as string).split(" ").map(Number) : value;
 }

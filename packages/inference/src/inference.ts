@@ -1,4 +1,4 @@
-import { type ChatMessage, type RenderChatOptions, renderChat } from "./chat/index.ts";
+import { type ChatMessage, type RenderChatOptions, renderChat, wantsBegin } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 import { readGguf } from "./gguf/index.ts";
 import { chooseMap } from "./maps/index.ts";
@@ -255,8 +255,7 @@ export class Inference {
     const stream = await this.#openStream(options);
     try {
       const text = typeof prompt === "string" ? prompt : this.renderPrompt(prompt, options.chat);
-      const { bosToken } = this.#report.model;
-      const addSpecial = bosToken === "" || !text.startsWith(bosToken);
+      const addSpecial = wantsBegin(text, this.#report.model.bosToken);
       const ids = this.#library.tokenize(stream, text, { addSpecial, parseSpecial: true });
       this.#library.prefill(stream, ids);
       return stream;

@@ -1,4 +1,4 @@
-import type { ChatMessage, RenderChatOptions } from "./chat/index.ts";
+import { type ChatMessage, type RenderChatOptions, wantsBegin } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 import type { NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import type { OutputPoller } from "./native/output-poller.ts";
@@ -96,8 +96,7 @@ export class Session {
    */
   save(path: string): Promise<number> {
     return this.#alone(async () => {
-      this.#checkIdle();
-      if (this.#isCut) await this.#keep((await this.#host.library.tokens(this.#stream)).length);
+      await this.#settle();
       return this.#host.library.saveSlot(this.#stream, path);
     });
   }
@@ -111,8 +110,7 @@ export class Session {
    */
   restore(path: string): Promise<number> {
     return this.#alone(async () => {
-      this.#checkIdle();
-      if (this.#isCut) await this.#keep((await this.#host.library.tokens(this.#stream)).length);
+      await this.#settle();
       return this.#host.library.restoreSlot(this.#stream, path);
     });
   }
@@ -145,12 +143,12 @@ export class Session {
     const held = await library.tokens(this.#stream);
     if (typeof prompt === "string") {
       const kept = this.#isCut ? await this.#keep(held.length) : held.length;
-      const ids = this.#tokenize(prompt, held.length === 0);
+      const ids = this.#tokenize(prompt, held.length === 0 && wantsBegin(prompt, model.bosToken));
       library.prefill(this.#stream, Int32Array.from([...held.subarray(kept), ...ids]));
       return;
     }
     const text = this.#host.renderPrompt(prompt, options.chat);
-    const ids = this.#tokenize(text, model.bosToken === "" || !text.startsWith(model.bosToken));
+    const ids = this.#tokenize(text, wantsBegin(text, model.bosToken));
     // the last token is computed in any case: the answer comes from it
     const same = commonPrefix(held, ids.subarray(0, -1));
     const kept = same === held.length && !this.#isCut ? same : await this.#keep(same);
@@ -175,6 +173,12 @@ export class Session {
     const result = this.#queue.then(task);
     this.#queue = result.catch(() => undefined);
     return result;
+  }
+
+  /** Idle, and with the engine's consent to go on after a generation that was cut off. */
+  async #settle(): Promise<void> {
+    this.#checkIdle();
+    if (this.#isCut) await this.#keep((await this.#host.library.tokens(this.#stream)).length);
   }
 
   #checkIdle(): void {

@@ -1,3 +1,4 @@
+export { wantsBegin } from "./begin-token.ts";
 export type { ChatFormat } from "./chat-format.ts";
 export { readChatFormat } from "./chat-format.ts";
 export type { ChatMessage, ChatTool, ChatToolCall } from "./chat-message.ts";

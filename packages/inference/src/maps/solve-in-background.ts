@@ -19,7 +19,7 @@ const WORKER = fileURLToPath(new URL(`./solve-worker${extname(import.meta.url)}`
 export async function solveInBackground(
   statistics: Statistics,
   path: string,
-  options: Omit<SolveOptions, "onProgress">,
+  options: SolveOptions,
 ): Promise<void> {
   const task: SolveTask = { statisticsPath: statistics.path, path, options };
   const worker = fork(WORKER, [JSON.stringify(task)], {

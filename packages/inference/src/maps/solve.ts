@@ -14,7 +14,6 @@ export interface SolveOptions {
   unspread?: boolean;
   /** Maps values too. Off by default: it gains little where it gains, and costs where the text was not like the use. */
   values?: boolean;
-  onProgress?: (done: number, total: number) => void;
 }
 
 /** Matrices and mean of one side of a cache, kv head after kv head, as the engine multiplies with them. */
@@ -32,8 +31,7 @@ interface SolvedSide {
 export async function solveMap(statistics: Statistics, path: string, options: SolveOptions): Promise<void> {
   const shifts = options.unspread ? 0 : Math.max(0, options.contextSize - statistics.window);
   const tensors: WritableGgufTensor[] = [];
-  const layers = statistics.cacheLayers();
-  for (const [index, layer] of layers.entries()) {
+  for (const layer of statistics.cacheLayers()) {
     const { heads, rope } = await statistics.heads(layer);
     const [k, v] = [statistics.layers.headDimK[layer] ?? 0, statistics.layers.headDimV[layer] ?? 0];
     const spread = new Spread(k, rope, shifts);
@@ -52,7 +50,6 @@ export async function solveMap(statistics: Statistics, path: string, options: So
         { name: `${name}.mean`, shape: [d, heads.length], values: solved.mean },
       );
     }
-    options.onProgress?.(index + 1, layers.length);
   }
   const { source, kvHeads, headDimK, headDimV, window } = statistics.layers;
   await writeGguf(

@@ -16,10 +16,7 @@ const keptMaps = 16;
  * @returns the file for the engine's option kv_map
  * @throws InferenceError as solveMap
  */
-export async function solvedMap(
-  statistics: Statistics,
-  options: Omit<SolveOptions, "onProgress">,
-): Promise<string> {
+export async function solvedMap(statistics: Statistics, options: SolveOptions): Promise<string> {
   const folder = join(userFolders().cache, "maps");
   const key = createHash("sha256")
     .update(

@@ -3,26 +3,8 @@ import { after, afterEach, before, describe, test } from "node:test";
 import { InferenceError } from "../../src/errors.ts";
 import { type ContextHandle, NativeLibrary, type StreamHandle } from "../../src/native/native-library.ts";
 import type { StreamConfig } from "../../src/native/stream-config.ts";
+import { readToEnd, streamConfig } from "./abi-streams.ts";
 import { anyModel, libraryUnderTest } from "./engine-under-test.ts";
-
-const config: StreamConfig = {
-  max_tokens: 12,
-  temperature: 0,
-  top_p: 0,
-  top_k: 0,
-  repeat_penalty: 0,
-  slot_id: -1,
-  prompt_cache_key: null,
-  draft_min: 0,
-  draft_max: 0,
-  mtp_drafter_path: null,
-  gbnf_grammar: null,
-  disable_thinking: 0,
-  n_gpu_layers: 0,
-  cache_type_k: null,
-  cache_type_v: null,
-  context_size: 512,
-};
 
 const code =
   (expected: string, words = /./) =>
@@ -50,25 +32,13 @@ describe("the C ABI", () => {
   after(() => abi.destroy(context));
 
   const open = async (over: Partial<StreamConfig> = {}, options: Record<string, unknown> = {}) => {
-    const stream = await abi.open(context, { ...config, ...over }, options);
+    const stream = await abi.open(context, { ...streamConfig, ...over }, options);
     streams.push(stream);
     return stream;
   };
   const ids = (stream: StreamHandle, text: string) =>
     abi.tokenize(stream, text, { addSpecial: true, parseSpecial: true });
-  /** Reads to the end, as a host that polls. */
-  const read = async (stream: StreamHandle): Promise<number[]> => {
-    const tokens: number[] = [];
-    for (;;) {
-      const result = abi.tryNext(stream);
-      if (result.state === "pending") {
-        await abi.poll(context, 10_000);
-        continue;
-      }
-      tokens.push(...result.tokens);
-      if (result.state === "final") return tokens;
-    }
-  };
+  const read = (stream: StreamHandle) => readToEnd(abi, context, stream);
   const prompt = "Once upon a time there was a small house by the sea, and in it";
 
   test("prefills before the first next make one prompt", async () => {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Inference, type StreamReport } from "../../src/index.ts";
 import { NativeLibrary } from "../../src/native/native-library.ts";
-import type { StreamConfig } from "../../src/native/stream-config.ts";
 import { writeTinyModel } from "../map/tiny-model.ts";
+import { streamConfig } from "./abi-streams.ts";
 import { anyModel, libraryUnderTest, pulledModel } from "./engine-under-test.ts";
 
 const libraryPath = await libraryUnderTest();
@@ -85,13 +85,8 @@ describe("the report of the cache", () => {
     const library = NativeLibrary.load(libraryPath);
     const tiny = await writeTinyModel(folder, "gemma4");
     const context = library.create(tiny.path);
-    const config: StreamConfig = {
-      ...{ max_tokens: 1, temperature: 0, top_p: 0, top_k: 0, repeat_penalty: 0, slot_id: -1 },
-      ...{ prompt_cache_key: null, draft_min: 0, draft_max: 0, mtp_drafter_path: null, gbnf_grammar: null },
-      ...{ disable_thinking: 0, n_gpu_layers: 0, cache_type_k: "q4_0", cache_type_v: "turbo4" },
-      context_size: 512,
-    };
-    const stream = await library.open(context, config, {});
+    const types = { cache_type_k: "q4_0", cache_type_v: "turbo4" };
+    const stream = await library.open(context, { ...streamConfig, ...types }, {});
     try {
       const { kv } = (await library.report(stream)) as StreamReport;
       assert.deepEqual(

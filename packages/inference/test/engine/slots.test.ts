@@ -5,10 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { InferenceError } from "../../src/errors.ts";
+import { readGguf } from "../../src/gguf/index.ts";
 import { Inference, type OpenOptions, type Session } from "../../src/index.ts";
 import { type ContextHandle, NativeLibrary, type StreamHandle } from "../../src/native/native-library.ts";
 import type { StreamConfig } from "../../src/native/stream-config.ts";
 import { writeRandomMap } from "../map/tiny-model.ts";
+import { readToEnd, streamConfig } from "./abi-streams.ts";
 import { anyModel, libraryUnderTest, pulledModel } from "./engine-under-test.ts";
 
 const libraryPath = await libraryUnderTest();
@@ -226,15 +228,8 @@ describe("a saved sequence", () => {
 
 describe("a slot, through the C ABI", () => {
   const config: StreamConfig = {
-    ...{ max_tokens: 6, temperature: 0, top_p: 0, top_k: 0, repeat_penalty: 0, slot_id: -1 },
-    ...{ prompt_cache_key: null, draft_min: 0, draft_max: 0, mtp_drafter_path: null, gbnf_grammar: null },
-    ...{
-      disable_thinking: 0,
-      n_gpu_layers: 0,
-      cache_type_k: "q8_0",
-      cache_type_v: "q8_0",
-      context_size: 256,
-    },
+    ...streamConfig,
+    ...{ max_tokens: 6, cache_type_k: "q8_0", cache_type_v: "q8_0", context_size: 256 },
   };
   const library = NativeLibrary.load(libraryPath);
   let folder: string;
@@ -248,18 +243,7 @@ describe("a slot, through the C ABI", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function read(stream: StreamHandle): Promise<number[]> {
-    const tokens: number[] = [];
-    for (;;) {
-      const result = library.tryNext(stream);
-      if (result.state === "pending") {
-        await library.poll(context, 10_000);
-        continue;
-      }
-      tokens.push(...result.tokens);
-      if (result.state === "final") return tokens;
-    }
-  }
+  const read = (stream: StreamHandle) => readToEnd(library, context, stream);
 
   test("holds a prompt whose answer nobody has asked for", async () => {
     const path = join(folder, "prompt.slot");
@@ -283,7 +267,7 @@ describe("a slot, through the C ABI", () => {
   });
 
   test("belongs to its learned map", async () => {
-    const shape = (await import("../../src/gguf/index.ts").then(({ readGguf }) => readGguf(model))).metadata;
+    const { metadata: shape } = await readGguf(model);
     const of = (key: string) => Number(shape.get(`${String(shape.get("general.architecture"))}.${key}`));
     const layers = of("block_count");
     const headDim = of("attention.key_length") || of("embedding_length") / of("attention.head_count");
