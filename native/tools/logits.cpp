@@ -16,6 +16,7 @@
 
 #include "ggml.h"
 #include "llama.h"
+#include "open-model.h"
 #ifdef ELIZA_MAPS
 #include "llama/map/learned-map.h"
 #endif
@@ -51,15 +52,8 @@ int main(int argc, char **argv) {
     for (llama_token token; file >> token;) tokens.push_back(token);
     if (tokens.empty()) fail("no tokens");
 
-    llama_log_set(
-        [](ggml_log_level level, const char *text, void *) {
-            if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
-        },
-        nullptr);
-    llama_backend_init();
-    llama_model_params model_params = llama_model_default_params();
-    model_params.n_gpu_layers = 0;
-    llama_model *model = llama_model_load_from_file(argv[1], model_params);
+    start_llama();
+    llama_model *model = open_model(argv[1], 0);
     if (model == nullptr) fail("cannot load the model");
     llama_context_params params = llama_context_default_params();
     const auto sequences = std::stoi(options["sequences"]);

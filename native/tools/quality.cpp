@@ -37,6 +37,7 @@
 #include "llama-kv-cache.h"
 #include "llama-model.h"
 #include "llama.h"
+#include "open-model.h"
 #ifdef ELIZA_MAPS
 #include "llama/map/learned-map.h"
 #endif
@@ -335,17 +336,10 @@ int main(int argc, char **argv) {
     const Cache reference = parse_cache(values["reference"]);
     const auto chunks = read_chunks(argv[2], options.start);
 
-    llama_log_set(
-        [](ggml_log_level level, const char *text, void *) {
-            if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
-        },
-        nullptr);
-    llama_backend_init();
-    llama_model_params model_params = llama_model_default_params();
-    model_params.n_gpu_layers = options.gpu;
+    start_llama();
     const std::string &float32 = values["float32"];
     if (!float32.empty()) write_float32(argv[1], float32);
-    llama_model *model = llama_model_load_from_file(float32.empty() ? argv[1] : float32.c_str(), model_params);
+    llama_model *model = open_model(float32.empty() ? argv[1] : float32.c_str(), options.gpu);
     if (model == nullptr) fail("cannot load the model");
     print({{"model", describe(model)}});
 

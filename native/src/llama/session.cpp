@@ -51,10 +51,7 @@ class LlamaSession final : public LlmBackendSession {
                                "tokenize the text with this stream");
             }
         }
-        if (sequence_.cancelled) {
-            set_error(out_error, "CANCELLED: the stream was cancelled\nreset it before it is used again");
-            return ELIZA_ERR_CANCELLED;
-        }
+        check_not_cancelled();
         if (sequence_.generating) {
             return invalid("a generation is running", "take its output to the end, or reset the stream");
         }
@@ -87,15 +84,15 @@ class LlamaSession final : public LlmBackendSession {
         return ELIZA_OK;
     }
 
-    int save_slot(const char *filename, char **out_error) override {
+    int save_slot(const char *filename, char **) override {
         check_slot_name(filename);
-        if (!idle(out_error, "saved")) return ELIZA_ERR_INVALID_ARG;
+        check_idle("saved");
         return eliza::save_slot(engine_, sequence_, filename);
     }
 
-    int restore_slot(const char *filename, char **out_error) override {
+    int restore_slot(const char *filename, char **) override {
         check_slot_name(filename);
-        if (!idle(out_error, "restored")) return ELIZA_ERR_INVALID_ARG;
+        check_idle("restored");
         sequence_.started = false;
         return eliza::restore_slot(engine_, sequence_, filename);
     }
@@ -171,18 +168,17 @@ class LlamaSession final : public LlmBackendSession {
         throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", "the slot's file name is empty", "name a file");
     }
 
+    void check_not_cancelled() const {
+        if (!sequence_.cancelled) return;
+        throw Failure(ELIZA_ERR_CANCELLED, "CANCELLED", "the stream was cancelled", "reset it before it is used again");
+    }
+
     // Nothing is computed or read: what the sequence holds is what the caller knows of.
-    bool idle(char **out_error, const char *what) {
-        if (sequence_.cancelled) {
-            set_error(out_error, "CANCELLED: the stream was cancelled\nreset it before it is used again");
-            return false;
-        }
-        if (sequence_.generating || (sequence_.queue.expecting() && sequence_.started)) {
-            set_error(out_error, std::string("INVALID_ARG: a generation is running, the stream cannot be ") + what +
-                                     "\ntake its output to the end first, or reset the stream");
-            return false;
-        }
-        return true;
+    void check_idle(const std::string &what) const {
+        check_not_cancelled();
+        if (!sequence_.generating && !(sequence_.queue.expecting() && sequence_.started)) return;
+        throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", "a generation is running, the stream cannot be " + what,
+                      "take its output to the end first, or reset the stream");
     }
 
     int32_t keep(int32_t n_keep) {
