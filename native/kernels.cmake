@@ -24,5 +24,5 @@ target_link_libraries(eliza_kv PRIVATE m)
 
 target_sources(ggml-base PRIVATE $<TARGET_OBJECTS:eliza_kv_objects>)
 foreach (target IN ITEMS ggml-base ggml-cpu llama)
-    target_include_directories(${target} PRIVATE ${KERNELS_DIR}/include ${CMAKE_CURRENT_LIST_DIR}/ggml)
+    target_include_directories(${target} PRIVATE ${KERNELS_DIR}/include ${CMAKE_CURRENT_LIST_DIR}/src/ggml/cpu)
 endforeach ()

@@ -1,8 +1,10 @@
 file(GLOB_RECURSE ELIZA_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/src/*.cpp)
+# The graph's share is compiled with llama.cpp, ggml's with ggml.
+list(FILTER ELIZA_SOURCES EXCLUDE REGEX "/src/(ggml|runtimes/llama/graph)/")
 add_library(elizainference_objects OBJECT ${ELIZA_SOURCES} ${LLAMA_CPP_DIR}/vendor/hash/sha256/sha256.c)
 target_include_directories(elizainference_objects
-    PUBLIC include src graph
-    PRIVATE ggml ${KERNELS_DIR}/include ${KERNELS_DIR}/../tables ${LLAMA_CPP_DIR}/src ${LLAMA_CPP_DIR}/vendor ${LLAMA_CPP_DIR}/vendor/hash)
+    PUBLIC include src src/runtimes/llama/graph
+    PRIVATE ${KERNELS_DIR}/include ${KERNELS_DIR}/../tables ${LLAMA_CPP_DIR}/src ${LLAMA_CPP_DIR}/vendor ${LLAMA_CPP_DIR}/vendor/hash)
 target_compile_options(elizainference_objects PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
 target_compile_definitions(elizainference_objects PRIVATE ELIZA_BUILD
     $<$<BOOL:${ELIZA_ENABLE_LITERT}>:ELIZA_ENABLE_LITERT> $<$<BOOL:${ELIZA_ENABLE_MLX}>:ELIZA_ENABLE_MLX>)

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "check.h"
-#include "llm-backend.h"
+#include "select/llm-backend.h"
 
 namespace {
 

@@ -39,7 +39,7 @@
 #include "llama.h"
 #include "open-model.h"
 #ifdef ELIZA_MAPS
-#include "llama/map/learned-map.h"
+#include "runtimes/llama/map/learned-map.h"
 #endif
 
 namespace {

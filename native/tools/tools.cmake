@@ -12,7 +12,7 @@ if (NOT ELIZA_PRISTINE)
     # Learned maps, which llama.cpp without edits does not know.
     foreach (tool IN ITEMS eliza-logits eliza-quality)
         target_sources(${tool} PRIVATE $<TARGET_OBJECTS:elizainference_objects>)
-        target_include_directories(${tool} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../src ${CMAKE_CURRENT_LIST_DIR}/../graph)
+        target_include_directories(${tool} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../src ${CMAKE_CURRENT_LIST_DIR}/../src/runtimes/llama/graph)
         target_compile_definitions(${tool} PRIVATE ELIZA_MAPS)
         target_link_libraries(${tool} PRIVATE ggml-base ggml-cpu Threads::Threads)
     endforeach ()

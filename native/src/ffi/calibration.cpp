@@ -2,9 +2,9 @@
 
 #include "eliza-inference-ffi.h"
 #include "ffi/context.h"
-#include "ffi/error-string.h"
-#include "llama/map/calibration.h"
-#include "llama/model.h"
+#include "error/failure.h"
+#include "runtimes/llama/map/calibration.h"
+#include "runtimes/llama/model.h"
 
 using eliza::Failure;
 using eliza::guarded;

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "ffi/error-string.h"
-#include "llama/engine-registry.h"
-#include "llm-backend.h"
+#include "error/failure.h"
+#include "runtimes/llama/engine-registry.h"
+#include "select/llm-backend.h"
 
 using eliza::Failure;
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eliza-inference-ffi.h"
-#include "llama/cache-types.h"
+#include "runtimes/llama/cache-types.h"
 
 const char *eliza_inference_abi_version(void) { return ELIZA_INFERENCE_ABI_VERSION; }
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ffi/error-string.h"
+#include "error/failure.h"
 
 namespace eliza {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "llm-backend.h"
+#include "select/llm-backend.h"
 
 namespace eliza {
 

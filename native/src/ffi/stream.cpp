@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "ffi/context.h"
-#include "ffi/error-string.h"
+#include "error/failure.h"
 #include "ffi/stream-options.h"
-#include "llama/session.h"
-#include "llm-backend.h"
+#include "runtimes/llama/session.h"
+#include "select/llm-backend.h"
 #include "streaming/output-queue.h"
 
 using eliza::Failure;

@@ -1,11 +1,11 @@
-#include "llm-backend.h"
+#include "select/llm-backend.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <mutex>
 
-#include "ffi/error-string.h"
+#include "error/failure.h"
 
 namespace {
 

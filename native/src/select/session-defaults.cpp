@@ -1,6 +1,6 @@
-#include "llm-backend.h"
+#include "select/llm-backend.h"
 
-#include "ffi/error-string.h"
+#include "error/failure.h"
 #include "streaming/output-queue.h"
 
 using eliza::not_implemented;

@@ -1,5 +1,6 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { BuildError } from "./errors.ts";
 
 /** One change to an outside source file: the anchor must occur exactly once and is replaced. */
@@ -46,13 +47,41 @@ export async function readEdits(folder: string): Promise<Edit[]> {
  * leaves the tree as it was. Throws EDIT_NOT_UNIQUE, which names file, edit, count and reason.
  */
 export async function applyEdits(root: string, edits: Edit[]): Promise<void> {
+  for (const [file, text] of await editedTexts(root, edits)) await writeFile(join(root, file), text);
+}
+
+/**
+ * Makes `tree` a copy of `source` with the edits applied, and no others. Files whose text stays the same keep their
+ * time, so a build of the tree goes on from where it was. Throws as applyEdits does, and then changes nothing.
+ */
+export async function updateEditedTree(source: string, tree: string, edits: Edit[]): Promise<void> {
+  const texts = await editedTexts(source, edits);
+  const list = join(tree, ".edited-files.json");
+  let before: string[] = [];
+  if (existsSync(list)) {
+    before = JSON.parse(await readFile(list, "utf8")) as string[];
+  } else {
+    await rm(tree, { recursive: true, force: true });
+    await mkdir(dirname(tree), { recursive: true });
+    await cp(source, tree, { recursive: true, preserveTimestamps: true });
+  }
+  const touched = [...new Set([...before, ...texts.keys()])];
+  await writeFile(list, JSON.stringify(touched));
+  for (const file of touched) {
+    const wanted = texts.get(file) ?? (await readFile(join(source, file), "utf8"));
+    if ((await readFile(join(tree, file), "utf8")) !== wanted) await writeFile(join(tree, file), wanted);
+  }
+  await writeFile(list, JSON.stringify([...texts.keys()]));
+}
+
+/** The text of every edited file, by its path below `root`. */
+async function editedTexts(root: string, edits: Edit[]): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   for (const edit of edits) {
-    const path = join(root, edit.file);
-    let text = texts.get(path);
+    let text = texts.get(edit.file);
     if (text === undefined) {
       try {
-        text = await readFile(path, "utf8");
+        text = await readFile(join(root, edit.file), "utf8");
       } catch (cause) {
         throw new BuildError("EDIT_NOT_UNIQUE", `edit ${edit.id}: ${edit.file} cannot be read`, HINT, {
           cause,
@@ -68,7 +97,7 @@ export async function applyEdits(root: string, edits: Edit[]): Promise<void> {
         HINT,
       );
     }
-    texts.set(path, parts.join(edit.replacement));
+    texts.set(edit.file, parts.join(edit.replacement));
   }
-  for (const [path, text] of texts) await writeFile(path, text);
+  return texts;
 }

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, cp, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { userFolders, withFileLock } from "@eliza-inference/fetch";
 import { type BuildProgress, runLogged } from "./cmake.ts";
 import { contentKey } from "./content-key.ts";
-import { applyEdits, readEdits } from "./edits.ts";
-import { llamaCpp, type SourcePin } from "./pins.ts";
+import { type Edit, readEdits, updateEditedTree } from "./edits.ts";
+import { llamaCpp } from "./pins.ts";
 import { fetchSource } from "./source.ts";
 import { findTools, requireTools, type Tool } from "./toolchain.ts";
 
@@ -61,9 +61,10 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
       folder: join(cache, "sources"),
       ...(options.onStage ? { onProgress: options.onStage } : {}),
     });
-    const tree = variant === "pristine" ? source : await editedTree(llamaCpp, source, join(cache, "sources"));
-    const build = join(cache, "trees", `${variant}-${hashText([ROOT, tree, ...flags].join(" "))}`);
+    const build = join(cache, "trees", `${variant}-${hashText([ROOT, source, ...flags].join(" "))}`);
     await mkdir(build, { recursive: true });
+    const tree = join(build, "source");
+    await updateEditedTree(source, tree, variant === "pristine" ? [] : await edits());
     const log = join(build, "build.log");
     await rm(log, { force: true });
     options.onStage?.("configuring");
@@ -131,21 +132,6 @@ function describeLibrary(variant: NativeVariant, key: string, folder: string): N
   };
 }
 
-async function editedTree(pin: SourcePin, source: string, folder: string): Promise<string> {
-  const edits = await readEdits(join(ROOT, "native", "edits", pin.name));
-  const tree = `${source}-edited-${hashText(JSON.stringify(edits))}`;
-  if (existsSync(tree)) return tree;
-  const work = await mkdtemp(join(folder, ".edit-"));
-  try {
-    await cp(source, join(work, "tree"), { recursive: true, preserveTimestamps: true });
-    await applyEdits(join(work, "tree"), edits);
-    await rename(join(work, "tree"), tree);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-  return tree;
-}
-
 async function publish(build: string, library: NativeLibrary): Promise<void> {
   const work = await mkdtemp(join(dirname(library.folder), ".publish-"));
   try {
@@ -158,7 +144,7 @@ async function publish(build: string, library: NativeLibrary): Promise<void> {
     }
     await writeFile(
       join(work, "build.json"),
-      `${JSON.stringify({ key: library.key, variant: library.variant, source: `${llamaCpp.name} ${llamaCpp.version}`, edits: await editNames() }, null, 2)}\n`,
+      `${JSON.stringify({ key: library.key, variant: library.variant, source: `${llamaCpp.name} ${llamaCpp.version}`, edits: (await edits()).map(({ id }) => id) }, null, 2)}\n`,
     );
     await rename(work, library.folder);
   } catch (error) {
@@ -167,8 +153,8 @@ async function publish(build: string, library: NativeLibrary): Promise<void> {
   }
 }
 
-async function editNames(): Promise<string[]> {
-  return (await readEdits(join(ROOT, "native", "edits", llamaCpp.name))).map((edit) => edit.id);
+function edits(): Promise<Edit[]> {
+  return readEdits(join(ROOT, "native", "edits", llamaCpp.name));
 }
 
 function hashText(text: string): string {

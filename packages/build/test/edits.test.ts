@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { applyEdits, type Edit, parseEdit } from "../src/edits.ts";
+import { applyEdits, type Edit, parseEdit, updateEditedTree } from "../src/edits.ts";
 import { BuildError } from "../src/errors.ts";
 
 const edit = (over: Partial<Edit> = {}): Edit => ({
@@ -59,6 +59,25 @@ describe("edits", () => {
     await write("int a;\n");
     await applyEdits(root, [edit(), edit({ anchor: "int b;", replacement: "int z;" })]);
     assert.equal(await read(), "int z;\n");
+  });
+
+  test("an edited tree follows its edits; files they do not change keep their time", async () => {
+    await write("int a;\n");
+    await writeFile(join(root, "src/same.c"), "int s;\n");
+    const tree = join(await mkdtemp(join(tmpdir(), "edited-")), "tree");
+    const text = (name: string) => readFile(join(tree, "src", name), "utf8");
+    const time = async (name: string) => (await stat(join(tree, "src", name))).mtimeMs;
+    const kept = edit({ file: "src/same.c", anchor: "int s;", replacement: "int t;" });
+    await updateEditedTree(root, tree, [edit(), kept]);
+    assert.equal(await text("a.c"), "int b;\n");
+    const before = await time("same.c");
+    await new Promise((done) => setTimeout(done, 20));
+    await updateEditedTree(root, tree, [kept]);
+    assert.equal(await text("a.c"), "int a;\n");
+    assert.equal(await text("same.c"), "int t;\n");
+    assert.equal(await time("same.c"), before);
+    await assert.rejects(updateEditedTree(root, tree, [edit({ anchor: "gone" })]));
+    assert.equal(await text("same.c"), "int t;\n");
   });
 
   test("the text form keeps inner line breaks and nothing around them", () => {

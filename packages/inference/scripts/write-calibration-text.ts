@@ -15,7 +15,7 @@ const seeds = fileURLToPath(new URL("calibration-seeds/", import.meta.url));
 const codeFiles = [
   "kernels/cpu/src/formats.c",
   "native/src/streaming/output-queue.cpp",
-  "native/src/llama/decode.cpp",
+  "native/src/runtimes/llama/decode.cpp",
   "packages/codecs/src/trellis.ts",
   "packages/inference/src/gguf/gguf-cursor.ts",
   "packages/inference/src/token-stream.ts",

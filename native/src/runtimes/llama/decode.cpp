@@ -1,0 +1,172 @@
+#include "runtimes/llama/decode.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "error/failure.h"
+#include "runtimes/llama/log-capture.h"
+
+namespace eliza {
+
+namespace {
+
+struct Share {
+    Sequence *sequence;
+    size_t prompt_tokens; // 0: its one generated token
+    int32_t logits_at;    // index in the batch, -1: none asked for
+};
+
+// The last prompt token is computed only when somebody wants its answer: until then more prompt may come.
+size_t prompt_ready(const Sequence &sequence) {
+    const size_t left = sequence.prompt.size();
+    return left > 0 && !sequence.started ? left - 1 : left;
+}
+
+bool has_generated_token(const Sequence &sequence) {
+    return sequence.generating && sequence.pending != LLAMA_TOKEN_NULL && sequence.queue.has_room();
+}
+
+void add_token(llama_batch &batch, llama_token token, size_t position, llama_seq_id id, bool logits) {
+    const int32_t at = batch.n_tokens++;
+    batch.token[at] = token;
+    batch.pos[at] = static_cast<llama_pos>(position);
+    batch.n_seq_id[at] = 1;
+    batch.seq_id[at][0] = id;
+    batch.logits[at] = logits ? 1 : 0;
+}
+
+std::vector<Share> fill_batch(Pool &pool) {
+    std::vector<Share> shares;
+    llama_batch &batch = pool.batch;
+    batch.n_tokens = 0;
+    const auto room = [&] { return static_cast<size_t>(pool.shape.ubatch_size - batch.n_tokens); };
+    for (Sequence *sequence : pool.slots) {
+        if (sequence == nullptr || sequence->cancelled || !has_generated_token(*sequence) || room() == 0) continue;
+        shares.push_back({sequence, 0, batch.n_tokens});
+        add_token(batch, sequence->pending, sequence->tokens.size(), sequence->id, true);
+    }
+    const size_t count = pool.slots.size();
+    for (size_t i = 0; i < count && room() > 0; ++i) {
+        Sequence *sequence = pool.slots[(pool.turn + i) % count];
+        if (sequence == nullptr || sequence->cancelled || sequence->generating) continue;
+        const size_t take = std::min(prompt_ready(*sequence), room());
+        if (take == 0) continue;
+        const bool last = take == sequence->prompt.size();
+        for (size_t t = 0; t < take; ++t) {
+            add_token(batch, sequence->prompt[t], sequence->tokens.size() + t, sequence->id, last && t + 1 == take);
+        }
+        shares.push_back({sequence, take, last ? batch.n_tokens - 1 : -1});
+    }
+    pool.turn = count > 0 ? (pool.turn + 1) % count : 0;
+    return shares;
+}
+
+void finish(Sequence &sequence, const char *reason, int status, const std::string &error) {
+    sequence.generating = false;
+    sequence.prompt.clear();
+    {
+        const std::lock_guard lock(sequence.timing_mutex);
+        sequence.timing.finish_reason = reason;
+    }
+    sequence.planned = static_cast<int32_t>(sequence.tokens.size());
+    sequence.queue.finish(status, sequence.utf8.flush(), error);
+}
+
+std::string piece(const llama_vocab *vocab, llama_token token) {
+    char buffer[256];
+    const int32_t length = llama_token_to_piece(vocab, token, buffer, sizeof(buffer), 0, false);
+    if (length >= 0) return {buffer, static_cast<size_t>(length)};
+    std::string text(static_cast<size_t>(-length), '\0');
+    llama_token_to_piece(vocab, token, text.data(), -length, 0, false);
+    return text;
+}
+
+bool all_finite(const float *logits, int32_t count) {
+    float sum = 0.0f; // any NaN or infinity stays in the sum of products with zero
+    for (int32_t i = 0; i < count; ++i) sum += logits[i] * 0.0f;
+    return sum == 0.0f;
+}
+
+void sample(Sequence &sequence, llama_context *context, int32_t at, const llama_vocab *vocab) {
+    if (!all_finite(llama_get_logits_ith(context, at), llama_vocab_n_tokens(vocab))) {
+        finish(sequence, "error", ELIZA_ERR_FFI_FAULT,
+               "NUMERIC_FAULT: the model's output holds NaN or infinity after " +
+                   std::to_string(sequence.tokens.size()) + " tokens\ntry another cache type, or check the model file");
+        return;
+    }
+    const llama_token token = llama_sampler_sample(sequence.sampler.get(), context, at);
+    const int64_t now = llama_time_us();
+    {
+        const std::lock_guard lock(sequence.timing_mutex);
+        if (sequence.generated == 0) sequence.timing.first_token_us = now;
+        sequence.timing.last_token_us = now;
+    }
+    if (llama_vocab_is_eog(vocab, token)) {
+        sequence.pending = LLAMA_TOKEN_NULL;
+        finish(sequence, "stop", ELIZA_OK, "");
+        return;
+    }
+    sequence.generating = true;
+    sequence.pending = token;
+    sequence.generated += 1;
+    {
+        const std::lock_guard lock(sequence.timing_mutex);
+        sequence.timing.generated_tokens = sequence.generated;
+    }
+    sequence.queue.push({token, sequence.utf8.push(piece(vocab, token))});
+    sequence.planned = static_cast<int32_t>(sequence.tokens.size()) + 1;
+    if (sequence.max_tokens > 0 && sequence.generated >= sequence.max_tokens) {
+        finish(sequence, "length", ELIZA_OK, "");
+    } else if (sequence.planned >= sequence.context_size) {
+        finish(sequence, "context", ELIZA_OK, "");
+    }
+}
+
+void fail_all(const std::vector<Share> &shares, int32_t status) {
+    const std::string why = take_llama_errors();
+    const std::string message =
+        status == 1 ? "CONTEXT_FULL: the cache has no room for the batch\nopen the stream with a larger context"
+                    : "NATIVE_FAULT: llama_decode answered " + std::to_string(status) + (why.empty() ? "" : ": ") +
+                          why + "\nreset the stream; if it happens again, please report it with the model's name";
+    for (const Share &share : shares) finish(*share.sequence, "error", ELIZA_ERR_FFI_FAULT, message);
+}
+
+} // namespace
+
+bool runnable(const Sequence &sequence) {
+    if (sequence.cancelled) return false;
+    if (sequence.generating) return has_generated_token(sequence);
+    return prompt_ready(sequence) > 0;
+}
+
+void decode_step(Pool &pool, const llama_vocab *vocab) {
+    const std::vector<Share> shares = fill_batch(pool);
+    if (shares.empty()) return;
+    const int64_t start = llama_time_us();
+    const int32_t status = llama_decode(pool.context.get(), pool.batch);
+    if (status != 0) {
+        fail_all(shares, status);
+        return;
+    }
+    for (const Share &share : shares) {
+        Sequence &sequence = *share.sequence;
+        if (share.prompt_tokens > 0) {
+            const auto end = sequence.prompt.begin() + static_cast<std::ptrdiff_t>(share.prompt_tokens);
+            for (auto token = sequence.prompt.begin(); token != end; ++token) {
+                llama_sampler_accept(sequence.sampler.get(), *token);
+            }
+            sequence.tokens.insert(sequence.tokens.end(), sequence.prompt.begin(), end);
+            sequence.prompt.erase(sequence.prompt.begin(), end);
+            const std::lock_guard lock(sequence.timing_mutex);
+            if (sequence.timing.prefill_start_us == 0) sequence.timing.prefill_start_us = start;
+        } else {
+            sequence.tokens.push_back(sequence.pending);
+        }
+        if (share.logits_at >= 0 && !sequence.cancelled) {
+            sample(sequence, pool.context.get(), share.logits_at, vocab);
+        }
+    }
+}
+
+} // namespace eliza

@@ -1,0 +1,266 @@
+#include "runtimes/llama/engine.h"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "error/failure.h"
+#include "llama-model.h"
+#include "runtimes/llama/decode.h"
+#include "runtimes/llama/log-capture.h"
+#include "runtimes/llama/model-fingerprint.h"
+
+namespace eliza {
+
+namespace {
+
+// Room for the graph's work buffers, beside the cache.
+constexpr uint64_t COMPUTE_HEADROOM = 256ull << 20;
+
+std::string mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+} // namespace
+
+bool Pool::empty() const {
+    return std::ranges::all_of(slots, [](const Sequence *sequence) { return sequence == nullptr; });
+}
+
+Pool::~Pool() {
+    if (batch.token != nullptr) llama_batch_free(batch);
+    if (context != nullptr) llama_detach_threadpool(context.get());
+}
+
+Engine::Engine(const std::string &path, int32_t n_gpu_layers)
+    : path_(path), n_gpu_layers_(n_gpu_layers), model_(load_model(path, n_gpu_layers)),
+      fingerprint_(model_fingerprint(path)), thread_([this] { loop(); }) {}
+
+Engine::~Engine() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+        changed_.notify_all();
+    }
+    thread_.join();
+    pools_.clear();
+    for (const auto &[count, pool] : threadpools_) ggml_threadpool_free(pool);
+}
+
+void Engine::post(std::function<void()> task) {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    changed_.notify_all();
+}
+
+void Engine::run(const std::function<void()> &task) {
+    auto packaged = std::make_shared<std::packaged_task<void()>>(task);
+    std::future<void> done = packaged->get_future();
+    post([packaged] { (*packaged)(); });
+    done.get();
+}
+
+void Engine::wake() {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    changed_.notify_all();
+}
+
+void Engine::loop() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+        if (!tasks_.empty()) {
+            const auto task = std::move(tasks_.front());
+            tasks_.pop_front();
+            lock.unlock();
+            task();
+            lock.lock();
+            continue;
+        }
+        woken_ = false;
+        lock.unlock();
+        Pool *pool = next_pool();
+        if (pool != nullptr) decode_step(*pool, llama_model_get_vocab(model_.get()));
+        lock.lock();
+        if (pool == nullptr) changed_.wait(lock, [&] { return stopping_ || woken_ || !tasks_.empty(); });
+    }
+}
+
+// Contexts take turns: the first with work after the one that was computed last.
+Pool *Engine::next_pool() {
+    std::vector<Pool *> order;
+    for (Pool &pool : pools_) order.push_back(&pool);
+    const auto last = std::ranges::find(order, last_pool_);
+    if (last != order.end()) std::ranges::rotate(order, last + 1);
+    for (Pool *pool : order) {
+        const auto has_work = [](const Sequence *sequence) { return sequence != nullptr && runnable(*sequence); };
+        if (std::ranges::any_of(pool->slots, has_work)) return last_pool_ = pool;
+    }
+    return nullptr;
+}
+
+void Engine::attach(Sequence &sequence, const ContextShape &shape) {
+    run([&] {
+        Pool *place = nullptr;
+        for (Pool &pool : pools_) {
+            if (pool.shape == shape && std::ranges::count(pool.slots, nullptr) > 0) place = &pool;
+        }
+        if (place == nullptr) place = &make_pool(shape);
+        const auto slot = std::ranges::find(place->slots, nullptr);
+        *slot = &sequence;
+        sequence.pool = place;
+        sequence.id = static_cast<llama_seq_id>(slot - place->slots.begin());
+        sequence.context_size = shape.context_size;
+    });
+}
+
+void Engine::detach(Sequence &sequence) {
+    sequence.cancelled = true;
+    run([&] {
+        Pool *pool = sequence.pool;
+        if (pool == nullptr) return;
+        llama_memory_seq_rm(llama_get_memory(pool->context.get()), sequence.id, -1, -1);
+        pool->slots[static_cast<size_t>(sequence.id)] = nullptr;
+        sequence.pool = nullptr;
+        // One context stays warm for the next stream.
+        if (pool->empty()) release_idle_pools(pool);
+    });
+}
+
+void Engine::release_idle_pools(const Pool *except) {
+    std::erase_if(pools_, [&](const Pool &pool) {
+        const bool drop = &pool != except && pool.empty();
+        if (drop && last_pool_ == &pool) last_pool_ = nullptr;
+        return drop;
+    });
+}
+
+void Engine::check_memory(const ContextShape &shape) const {
+    const uint64_t need = cache_bytes(model_->hparams, shape) + COMPUTE_HEADROOM;
+    const uint64_t have = available_memory();
+    if (have == 0 || need <= have) return;
+    throw Failure(ELIZA_ERR_OOM, "OUT_OF_MEMORY",
+                  "a context of " + std::to_string(shape.context_size) + " tokens for " +
+                      std::to_string(shape.max_streams) + " stream(s) needs " + mebibytes(need) + ", " +
+                      mebibytes(have) + " are available",
+                  "ask for a smaller context, or a smaller cache type such as turbo4");
+}
+
+Pool &Engine::make_pool(const ContextShape &shape) {
+    release_idle_pools(nullptr);
+    check_memory(shape);
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = static_cast<uint32_t>(shape.context_size) * static_cast<uint32_t>(shape.max_streams);
+    params.n_batch = static_cast<uint32_t>(shape.batch_size);
+    params.n_ubatch = static_cast<uint32_t>(shape.ubatch_size);
+    params.n_seq_max = static_cast<uint32_t>(shape.max_streams);
+    params.n_outputs_max = params.n_seq_max;
+    params.n_threads = shape.threads;
+    params.n_threads_batch = shape.threads;
+    params.type_k = shape.type_k;
+    params.type_v = shape.type_v;
+    params.offload_kqv = n_gpu_layers_ != 0;
+    params.swa_full = false;
+    params.no_perf = true;
+
+    take_llama_errors();
+    Pool &pool = pools_.emplace_back();
+    pool.shape = shape;
+    try {
+        if (!shape.kv_map.empty()) {
+            pool.map = std::make_unique<LearnedMap>(shape.kv_map, model_.get(), shape.type_k, shape.type_v,
+                                                    params.offload_kqv);
+            params.kv_map = pool.map->graph();
+        }
+        pool.context.reset(llama_init_from_model(model_.get(), params));
+        if (pool.context != nullptr && pool.map != nullptr) pool.map->check_sharing(pool.context.get());
+    } catch (...) {
+        pools_.pop_back();
+        throw;
+    }
+    if (pool.context == nullptr) {
+        pools_.pop_back();
+        const std::string reason = take_llama_errors();
+        throw Failure(ELIZA_ERR_FFI_FAULT, "CONTEXT_FAILED",
+                      "llama.cpp made no context" + (reason.empty() ? "" : ": " + reason),
+                      "try the cache type f16, or a smaller context or batch");
+    }
+    ggml_threadpool *workers = threads(shape.threads);
+    llama_attach_threadpool(pool.context.get(), workers, workers);
+    pool.slots.assign(static_cast<size_t>(shape.max_streams), nullptr);
+    pool.batch = llama_batch_init(shape.ubatch_size, 0, 1);
+    return pool;
+}
+
+ggml_threadpool *Engine::threads(int32_t count) {
+    ggml_threadpool *&pool = threadpools_[count];
+    if (pool == nullptr) {
+        ggml_threadpool_params params = ggml_threadpool_params_default(count);
+        // Workers spin for about 2 ms between graphs, enough to bridge sampling, and then leave the cores to others.
+        params.poll = 1;
+        pool = ggml_threadpool_new(&params);
+        if (pool == nullptr) throw std::bad_alloc();
+    }
+    return pool;
+}
+
+void Engine::prefill(Sequence &sequence, std::vector<llama_token> ids) {
+    post([&sequence, ids = std::move(ids)] {
+        if (sequence.cancelled) return;
+        if (sequence.prompt.empty()) {
+            sequence.generated = 0;
+            sequence.utf8.clear();
+            const std::lock_guard lock(sequence.timing_mutex);
+            sequence.timing.reused_tokens = static_cast<int32_t>(sequence.tokens.size());
+        }
+        sequence.prompt.insert(sequence.prompt.end(), sequence.waiting.begin(), sequence.waiting.end());
+        sequence.waiting.clear();
+        // A generation that was cut by its length left its last token outside the cache.
+        if (sequence.pending != LLAMA_TOKEN_NULL) {
+            sequence.prompt.push_back(std::exchange(sequence.pending, LLAMA_TOKEN_NULL));
+        }
+        sequence.prompt.insert(sequence.prompt.end(), ids.begin(), ids.end());
+        const std::lock_guard lock(sequence.timing_mutex);
+        sequence.timing.prompt_tokens += static_cast<int32_t>(ids.size());
+    });
+}
+
+int32_t Engine::keep(Sequence &sequence, int32_t n_keep) {
+    int32_t kept = 0;
+    run([&] {
+        llama_memory_t memory = llama_get_memory(sequence.pool->context.get());
+        kept = std::clamp<int32_t>(n_keep, 0, static_cast<int32_t>(sequence.tokens.size()));
+        if (kept > 0) {
+            // A sliding window may have let go of cells that the next token would look at.
+            const auto window = static_cast<llama_pos>(model_->hparams.n_swa);
+            const bool whole = llama_memory_seq_rm(memory, sequence.id, kept, -1) &&
+                               llama_memory_seq_pos_min(memory, sequence.id) <=
+                                   (window > 0 ? std::max<llama_pos>(0, kept - window + 1) : 0);
+            if (!whole) kept = 0;
+        }
+        if (kept == 0) llama_memory_seq_rm(memory, sequence.id, -1, -1);
+        sequence.tokens.resize(static_cast<size_t>(kept));
+        sequence.waiting.clear();
+        sequence.prompt.clear();
+        sequence.pending = LLAMA_TOKEN_NULL;
+        sequence.generated = 0;
+        sequence.utf8.clear();
+        llama_sampler_reset(sequence.sampler.get());
+        for (const llama_token token : sequence.tokens) llama_sampler_accept(sequence.sampler.get(), token);
+        sequence.generating = false;
+        sequence.planned = kept;
+        const std::lock_guard lock(sequence.timing_mutex);
+        sequence.timing = Timing{};
+    });
+    return kept;
+}
+
+std::vector<llama_token> Engine::tokens(const Sequence &sequence) {
+    std::vector<llama_token> all;
+    run([&] {
+        all = sequence.tokens;
+        const std::vector<llama_token> more = sequence.outside_cache();
+        all.insert(all.end(), more.begin(), more.end());
+    });
+    return all;
+}
+
+} // namespace eliza
