@@ -4,7 +4,8 @@ export type BuildErrorCode =
   | "SOURCE_MISMATCH"
   | "EDIT_MALFORMED"
   | "EDIT_NOT_UNIQUE"
-  | "BUILD_FAILED";
+  | "BUILD_FAILED"
+  | "TARGET_UNKNOWN";
 
 /** What went wrong while the native library was fetched or built. `hint` says what to do about it. */
 export class BuildError extends Error {
