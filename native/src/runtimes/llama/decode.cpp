@@ -36,19 +36,19 @@ void add_token(llama_batch &batch, llama_token token, size_t position, llama_seq
     batch.logits[at] = logits ? 1 : 0;
 }
 
-std::vector<Share> fill_batch(Pool &pool) {
+std::vector<Share> fill_batch(SharedContext &shared) {
     std::vector<Share> shares;
-    llama_batch &batch = pool.batch;
+    llama_batch &batch = shared.batch;
     batch.n_tokens = 0;
-    const auto room = [&] { return static_cast<size_t>(pool.shape.ubatch_size - batch.n_tokens); };
-    for (Sequence *sequence : pool.slots) {
+    const auto room = [&] { return static_cast<size_t>(shared.shape.ubatch_size - batch.n_tokens); };
+    for (Sequence *sequence : shared.sequences) {
         if (sequence == nullptr || sequence->cancelled || !has_generated_token(*sequence) || room() == 0) continue;
         shares.push_back({sequence, 0, batch.n_tokens});
         add_token(batch, sequence->pending, sequence->tokens.size(), sequence->id, true);
     }
-    const size_t count = pool.slots.size();
+    const size_t count = shared.sequences.size();
     for (size_t i = 0; i < count && room() > 0; ++i) {
-        Sequence *sequence = pool.slots[(pool.turn + i) % count];
+        Sequence *sequence = shared.sequences[(shared.turn + i) % count];
         if (sequence == nullptr || sequence->cancelled || sequence->generating) continue;
         const size_t take = std::min(prompt_ready(*sequence), room());
         if (take == 0) continue;
@@ -58,7 +58,7 @@ std::vector<Share> fill_batch(Pool &pool) {
         }
         shares.push_back({sequence, take, last ? batch.n_tokens - 1 : -1});
     }
-    pool.turn = count > 0 ? (pool.turn + 1) % count : 0;
+    shared.turn = count > 0 ? (shared.turn + 1) % count : 0;
     return shares;
 }
 
@@ -140,11 +140,11 @@ bool runnable(const Sequence &sequence) {
     return prompt_ready(sequence) > 0;
 }
 
-void decode_step(Pool &pool, const llama_vocab *vocab) {
-    const std::vector<Share> shares = fill_batch(pool);
+void decode_step(SharedContext &shared, const llama_vocab *vocab) {
+    const std::vector<Share> shares = fill_batch(shared);
     if (shares.empty()) return;
     const int64_t start = llama_time_us();
-    const int32_t status = llama_decode(pool.context.get(), pool.batch);
+    const int32_t status = llama_decode(shared.context.get(), shared.batch);
     if (status != 0) {
         fail_all(shares, status);
         return;
@@ -164,7 +164,7 @@ void decode_step(Pool &pool, const llama_vocab *vocab) {
             sequence.tokens.push_back(sequence.pending);
         }
         if (share.logits_at >= 0 && !sequence.cancelled) {
-            sample(sequence, pool.context.get(), share.logits_at, vocab);
+            sample(sequence, shared.context.get(), share.logits_at, vocab);
         }
     }
 }

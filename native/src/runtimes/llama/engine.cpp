@@ -21,11 +21,11 @@ std::string mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " M
 
 } // namespace
 
-bool Pool::empty() const {
-    return std::ranges::all_of(slots, [](const Sequence *sequence) { return sequence == nullptr; });
+bool SharedContext::empty() const {
+    return std::ranges::all_of(sequences, [](const Sequence *sequence) { return sequence == nullptr; });
 }
 
-Pool::~Pool() {
+SharedContext::~SharedContext() {
     if (batch.token != nullptr) llama_batch_free(batch);
     if (context != nullptr) llama_detach_threadpool(context.get());
 }
@@ -41,7 +41,7 @@ Engine::~Engine() {
         changed_.notify_all();
     }
     thread_.join();
-    pools_.clear();
+    contexts_.clear();
     for (const auto &[count, pool] : threadpools_) ggml_threadpool_free(pool);
 }
 
@@ -77,37 +77,37 @@ void Engine::loop() {
         }
         woken_ = false;
         lock.unlock();
-        Pool *pool = next_pool();
-        if (pool != nullptr) decode_step(*pool, llama_model_get_vocab(model_.get()));
+        SharedContext *shared = next_context();
+        if (shared != nullptr) decode_step(*shared, llama_model_get_vocab(model_.get()));
         lock.lock();
-        if (pool == nullptr) changed_.wait(lock, [&] { return stopping_ || woken_ || !tasks_.empty(); });
+        if (shared == nullptr) changed_.wait(lock, [&] { return stopping_ || woken_ || !tasks_.empty(); });
     }
 }
 
 // Contexts take turns: the first with work after the one that was computed last.
-Pool *Engine::next_pool() {
-    std::vector<Pool *> order;
-    for (Pool &pool : pools_) order.push_back(&pool);
-    const auto last = std::ranges::find(order, last_pool_);
+SharedContext *Engine::next_context() {
+    std::vector<SharedContext *> order;
+    for (SharedContext &shared : contexts_) order.push_back(&shared);
+    const auto last = std::ranges::find(order, last_context_);
     if (last != order.end()) std::ranges::rotate(order, last + 1);
-    for (Pool *pool : order) {
+    for (SharedContext *shared : order) {
         const auto has_work = [](const Sequence *sequence) { return sequence != nullptr && runnable(*sequence); };
-        if (std::ranges::any_of(pool->slots, has_work)) return last_pool_ = pool;
+        if (std::ranges::any_of(shared->sequences, has_work)) return last_context_ = shared;
     }
     return nullptr;
 }
 
 void Engine::attach(Sequence &sequence, const ContextShape &shape) {
     run([&] {
-        Pool *place = nullptr;
-        for (Pool &pool : pools_) {
-            if (pool.shape == shape && std::ranges::count(pool.slots, nullptr) > 0) place = &pool;
+        SharedContext *place = nullptr;
+        for (SharedContext &shared : contexts_) {
+            if (shared.shape == shape && std::ranges::count(shared.sequences, nullptr) > 0) place = &shared;
         }
-        if (place == nullptr) place = &make_pool(shape);
-        const auto slot = std::ranges::find(place->slots, nullptr);
+        if (place == nullptr) place = &make_context(shape);
+        const auto slot = std::ranges::find(place->sequences, nullptr);
         *slot = &sequence;
-        sequence.pool = place;
-        sequence.id = static_cast<llama_seq_id>(slot - place->slots.begin());
+        sequence.shared = place;
+        sequence.id = static_cast<llama_seq_id>(slot - place->sequences.begin());
         sequence.context_size = shape.context_size;
     });
 }
@@ -115,20 +115,20 @@ void Engine::attach(Sequence &sequence, const ContextShape &shape) {
 void Engine::detach(Sequence &sequence) {
     sequence.cancelled = true;
     run([&] {
-        Pool *pool = sequence.pool;
-        if (pool == nullptr) return;
-        llama_memory_seq_rm(llama_get_memory(pool->context.get()), sequence.id, -1, -1);
-        pool->slots[static_cast<size_t>(sequence.id)] = nullptr;
-        sequence.pool = nullptr;
+        SharedContext *shared = sequence.shared;
+        if (shared == nullptr) return;
+        llama_memory_seq_rm(llama_get_memory(shared->context.get()), sequence.id, -1, -1);
+        shared->sequences[static_cast<size_t>(sequence.id)] = nullptr;
+        sequence.shared = nullptr;
         // One context stays warm for the next stream.
-        if (pool->empty()) release_idle_pools(pool);
+        if (shared->empty()) release_idle_contexts(shared);
     });
 }
 
-void Engine::release_idle_pools(const Pool *except) {
-    std::erase_if(pools_, [&](const Pool &pool) {
-        const bool drop = &pool != except && pool.empty();
-        if (drop && last_pool_ == &pool) last_pool_ = nullptr;
+void Engine::release_idle_contexts(const SharedContext *except) {
+    std::erase_if(contexts_, [&](const SharedContext &shared) {
+        const bool drop = &shared != except && shared.empty();
+        if (drop && last_context_ == &shared) last_context_ = nullptr;
         return drop;
     });
 }
@@ -144,8 +144,8 @@ void Engine::check_memory(const ContextShape &shape) const {
                   "ask for a smaller context, or a smaller cache type such as turbo4");
 }
 
-Pool &Engine::make_pool(const ContextShape &shape) {
-    release_idle_pools(nullptr);
+SharedContext &Engine::make_context(const ContextShape &shape) {
+    release_idle_contexts(nullptr);
     check_memory(shape);
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(shape.context_size) * static_cast<uint32_t>(shape.max_streams);
@@ -162,32 +162,32 @@ Pool &Engine::make_pool(const ContextShape &shape) {
     params.no_perf = true;
 
     take_llama_errors();
-    Pool &pool = pools_.emplace_back();
-    pool.shape = shape;
+    SharedContext &shared = contexts_.emplace_back();
+    shared.shape = shape;
     try {
         if (!shape.kv_map.empty()) {
-            pool.map = std::make_unique<LearnedMap>(shape.kv_map, model_.get(), shape.type_k, shape.type_v,
-                                                    params.offload_kqv);
-            params.kv_map = pool.map->graph();
+            shared.map = std::make_unique<LearnedMap>(shape.kv_map, model_.get(), shape.type_k, shape.type_v,
+                                                      params.offload_kqv);
+            params.kv_map = shared.map->graph();
         }
-        pool.context.reset(llama_init_from_model(model_.get(), params));
-        if (pool.context != nullptr && pool.map != nullptr) pool.map->check_sharing(pool.context.get());
+        shared.context.reset(llama_init_from_model(model_.get(), params));
+        if (shared.context != nullptr && shared.map != nullptr) shared.map->check_sharing(shared.context.get());
     } catch (...) {
-        pools_.pop_back();
+        contexts_.pop_back();
         throw;
     }
-    if (pool.context == nullptr) {
-        pools_.pop_back();
+    if (shared.context == nullptr) {
+        contexts_.pop_back();
         const std::string reason = take_llama_errors();
         throw Failure(ELIZA_ERR_FFI_FAULT, "CONTEXT_FAILED",
                       "llama.cpp made no context" + (reason.empty() ? "" : ": " + reason),
                       "try the cache type f16, or a smaller context or batch");
     }
     ggml_threadpool *workers = threads(shape.threads);
-    llama_attach_threadpool(pool.context.get(), workers, workers);
-    pool.slots.assign(static_cast<size_t>(shape.max_streams), nullptr);
-    pool.batch = llama_batch_init(shape.ubatch_size, 0, 1);
-    return pool;
+    llama_attach_threadpool(shared.context.get(), workers, workers);
+    shared.sequences.assign(static_cast<size_t>(shape.max_streams), nullptr);
+    shared.batch = llama_batch_init(shape.ubatch_size, 0, 1);
+    return shared;
 }
 
 ggml_threadpool *Engine::threads(int32_t count) {
@@ -226,7 +226,7 @@ void Engine::prefill(Sequence &sequence, std::vector<llama_token> ids) {
 int32_t Engine::keep(Sequence &sequence, int32_t n_keep) {
     int32_t kept = 0;
     run([&] {
-        llama_memory_t memory = llama_get_memory(sequence.pool->context.get());
+        llama_memory_t memory = llama_get_memory(sequence.shared->context.get());
         kept = std::clamp<int32_t>(n_keep, 0, static_cast<int32_t>(sequence.tokens.size()));
         if (kept > 0) {
             // A sliding window may have let go of cells that the next token would look at.

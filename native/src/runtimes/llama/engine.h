@@ -23,16 +23,16 @@ struct ContextDeleter {
 };
 
 // A llama_context and the sequences that share it.
-struct Pool {
+struct SharedContext {
     ContextShape shape;
     std::unique_ptr<LearnedMap> map; // outlives the context that uses it
     std::unique_ptr<llama_context, ContextDeleter> context;
-    std::vector<Sequence *> slots; // by sequence id; NULL where free
+    std::vector<Sequence *> sequences; // by sequence id; NULL where free
     llama_batch batch{};
     size_t turn = 0; // whose prompt comes first in the next batch
 
     bool empty() const;
-    ~Pool();
+    ~SharedContext();
 };
 
 // One loaded model and the one thread that computes with it. Streams are sequences of its contexts; those that share a
@@ -65,11 +65,10 @@ class Engine {
 
   private:
     void loop();
-    Pool *next_pool();
-    void step(Pool &pool);
-    Pool &make_pool(const ContextShape &shape);
+    SharedContext *next_context();
+    SharedContext &make_context(const ContextShape &shape);
     void check_memory(const ContextShape &shape) const;
-    void release_idle_pools(const Pool *except);
+    void release_idle_contexts(const SharedContext *except);
     ggml_threadpool *threads(int32_t count);
     void post(std::function<void()> task);
 
@@ -78,8 +77,8 @@ class Engine {
     ModelPtr model_;
     const std::string fingerprint_;
     std::map<int32_t, ggml_threadpool *> threadpools_;
-    std::list<Pool> pools_;
-    Pool *last_pool_ = nullptr;
+    std::list<SharedContext> contexts_;
+    SharedContext *last_context_ = nullptr;
 
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -172,9 +172,9 @@ json map_report(const LearnedMap *map, const std::string &path) {
 } // namespace
 
 json kv_report(const Engine &engine, const Sequence &sequence) {
-    const ContextShape &shape = sequence.pool->shape;
+    const ContextShape &shape = sequence.shared->shape;
     CacheReport report(engine.model()->hparams, {shape.type_k, shape.type_v});
-    const llama_memory_t memory = llama_get_memory(sequence.pool->context.get());
+    const llama_memory_t memory = llama_get_memory(sequence.shared->context.get());
     const auto add_split = [&](const llama_kv_cache_iswa *split) {
         report.add(split->get_base(), "full");
         report.add(split->get_swa(), "sliding-window");
@@ -193,7 +193,7 @@ json kv_report(const Engine &engine, const Sequence &sequence) {
         report.add_bytes(memory);
     }
     json kv = report.take(engine, shape);
-    kv["map"] = map_report(sequence.pool->map.get(), shape.kv_map);
+    kv["map"] = map_report(sequence.shared->map.get(), shape.kv_map);
     return kv;
 }
 

@@ -58,7 +58,7 @@ json timing_report(Sequence &sequence) {
 std::string llama_report(Engine &engine, Sequence &sequence) {
     json report;
     engine.run([&] {
-        const ContextShape &shape = sequence.pool->shape;
+        const ContextShape &shape = sequence.shared->shape;
         report = {{"runtime", "llama.cpp"},
                   {"runtimeVersion", llama_version()},
                   {"device", describe_device(engine.n_gpu_layers())},

@@ -11,7 +11,7 @@
 
 namespace eliza {
 
-struct Pool;
+struct SharedContext;
 
 // What a stream's last generation took, for its report.
 struct Timing {
@@ -35,7 +35,7 @@ struct Sequence {
     std::atomic<bool> generating{false}; // between the first sampled token and the final one
     std::atomic<int32_t> planned{0};     // tokens in the cache and on the way there
 
-    Pool *pool = nullptr;
+    SharedContext *shared = nullptr;
     llama_seq_id id = -1;
     int32_t context_size = 0;
     int32_t max_tokens = 0;

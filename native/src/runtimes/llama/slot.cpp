@@ -17,12 +17,12 @@ namespace {
 
 SlotStamp stamp_of(const Engine &engine, const Sequence &sequence) {
     const auto kv = kv_report(engine, sequence);
-    const ContextShape &shape = sequence.pool->shape;
+    const ContextShape &shape = sequence.shared->shape;
     const auto identity = [](ggml_type type) {
         const std::string hash = cache_type_hash(type);
         return cache_type_name(type) + (hash.empty() ? "" : "@" + hash);
     };
-    const LearnedMap *map = sequence.pool->map.get();
+    const LearnedMap *map = sequence.shared->map.get();
     return {std::string("llama.cpp ") + llama_version(),
             engine.fingerprint(),
             identity(shape.type_k),
@@ -55,14 +55,14 @@ void check_tokens(const Slot &slot, const Sequence &sequence, const llama_vocab 
 int32_t save_slot(Engine &engine, Sequence &sequence, const std::string &path) {
     Slot slot;
     engine.run([&] {
-        Pool &pool = *sequence.pool;
-        while (runnable(sequence)) decode_step(pool, llama_model_get_vocab(engine.model()));
+        SharedContext &shared = *sequence.shared;
+        while (runnable(sequence)) decode_step(shared, llama_model_get_vocab(engine.model()));
         slot.stamp = stamp_of(engine, sequence);
         slot.tokens = sequence.tokens;
         slot.waiting = sequence.outside_cache();
-        slot.state.resize(llama_state_seq_get_size(pool.context.get(), sequence.id));
+        slot.state.resize(llama_state_seq_get_size(shared.context.get(), sequence.id));
         slot.state.resize(
-            llama_state_seq_get_data(pool.context.get(), slot.state.data(), slot.state.size(), sequence.id));
+            llama_state_seq_get_data(shared.context.get(), slot.state.data(), slot.state.size(), sequence.id));
     });
     write_slot(path, slot); // the engine goes on meanwhile
     return static_cast<int32_t>(slot.tokens.size());
@@ -75,7 +75,7 @@ int32_t restore_slot(Engine &engine, Sequence &sequence, const std::string &path
     check_tokens(slot, sequence, llama_model_get_vocab(engine.model()), path);
     engine.keep(sequence, 0);
     engine.run([&] {
-        llama_context *context = sequence.pool->context.get();
+        llama_context *context = sequence.shared->context.get();
         take_llama_errors();
         const size_t taken = llama_state_seq_set_data(context, slot.state.data(), slot.state.size(), sequence.id);
         llama_memory_t memory = llama_get_memory(context);
