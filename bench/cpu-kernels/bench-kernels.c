@@ -118,7 +118,7 @@ static void fill_rows(void) {
 
 static int count(const eliza_kv_format *format, const char *isa) {
     if (format == NULL || !eliza_kv_set_isa(isa)) return 1;
-    format->rotate_query(query, prepared, ROW);
+    format->prepare_query(query, prepared, ROW);
     run(format, ENCODE, 0, ROW);
     for (int operation = 0; operation < OPERATIONS; ++operation) {
         printf("{\"format\":\"%s\",\"operation\":\"%s\",\"isa\":\"%s\",\"instructions\":%.0f}\n", format->name,
@@ -139,7 +139,7 @@ static void time_all(double budget) {
             for (int turn = 0; turn < TURNS; ++turn) {
                 for (int s = 0; s < SETS; ++s) {
                     if (!eliza_kv_set_isa(NAMES[s])) continue;
-                    format->rotate_query(query, prepared, ROW);
+                    format->prepare_query(query, prepared, ROW);
                     if (operation != ENCODE && turn == 0) {
                         for (int r = 0; r < ROWS; ++r) run(format, ENCODE, r, ROW);
                     }

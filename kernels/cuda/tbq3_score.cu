@@ -1,25 +1,14 @@
 // tbq3: 14 bytes for 32 values, an fp16 scale and a stream of 3-bit codes, lowest bit first.
-#include "score.cuh"
+#include "levels.cuh"
 
 static __device__ const float TBQ3_CENTROIDS[8] = {
 #include "../tables/tbq3-centroids.inc"
 };
 
-struct Tbq3 {
-    static constexpr uint32_t QUERY_PER_VALUE = 1;
-    static constexpr bool TURNS_QUERY = false;
-    struct Source {};
-    struct Shared {
-        float levels[8];
-    };
-
+struct Tbq3 : LevelFormat<8, 14> {
     static __device__ __forceinline__ void stage(const Source &, Shared &shared) {
-        for (uint32_t i = threadIdx.x; i < 8; i += blockDim.x) shared.levels[i] = TBQ3_CENTROIDS[i];
+        stage_levels(TBQ3_CENTROIDS, shared);
     }
-
-    static __device__ __forceinline__ uint32_t offset(const Source &, uint32_t value) { return value / 32 * 14; }
-
-    static __device__ __forceinline__ uint32_t place(uint32_t unit, uint32_t half) { return unit * 16 + half * 8; }
 
     static __device__ __forceinline__ float decode(const Source &, const Shared &shared, uint32_t, const uint32_t *row,
                                                    uint32_t, uint32_t, uint32_t unit, float *v) {

@@ -1,23 +1,14 @@
 // turbo4: 18 bytes for 32 values, an fp16 scale and 16 bytes whose low nibbles come first.
-#include "score.cuh"
+#include "levels.cuh"
 
 static __device__ const float TURBO4_CENTROIDS[16] = {
 #include "../tables/turbo4-centroids.inc"
 };
 
-struct Turbo4 {
-    static constexpr uint32_t QUERY_PER_VALUE = 1;
-    static constexpr bool TURNS_QUERY = false;
-    struct Source {};
-    struct Shared {
-        float levels[16];
-    };
-
+struct Turbo4 : LevelFormat<16, 18> {
     static __device__ __forceinline__ void stage(const Source &, Shared &shared) {
-        for (uint32_t i = threadIdx.x; i < 16; i += blockDim.x) shared.levels[i] = TURBO4_CENTROIDS[i];
+        stage_levels(TURBO4_CENTROIDS, shared);
     }
-
-    static __device__ __forceinline__ uint32_t offset(const Source &, uint32_t value) { return value / 32 * 18; }
 
     static __device__ __forceinline__ uint32_t place(uint32_t unit, uint32_t half) {
         return (unit / 2) * 32 + (unit % 2) * 8 + half * 16;

@@ -24,7 +24,7 @@ extern "C" {
 
 typedef void (*eliza_kv_encode_fn)(const float *row, void *bytes, int64_t n);
 typedef void (*eliza_kv_decode_fn)(const void *bytes, float *row, int64_t n);
-typedef void (*eliza_kv_rotate_fn)(const float *query, void *prepared, int64_t n);
+typedef void (*eliza_kv_prepare_fn)(const float *query, void *prepared, int64_t n);
 // ggml's shape: *score = sum of n products of one row of bytes and one prepared query; the other arguments are unused.
 typedef void (*eliza_kv_dot_fn)(int n, float *score, size_t bs, const void *bytes, size_t bx, const void *prepared,
                                 size_t by, int nrc);
@@ -43,7 +43,7 @@ typedef struct eliza_kv_format {
     eliza_kv_encode_fn encode_reference; // the documented encoder, which makes the golden fixtures
     eliza_kv_decode_fn decode;           // original basis, n values
     eliza_kv_decode_fn decode_rotated;   // the basis that scores are taken in, n values (2n for qjl1_256)
-    eliza_kv_rotate_fn rotate_query;
+    eliza_kv_prepare_fn prepare_query;
     eliza_kv_dot_fn dot;
 } eliza_kv_format;
 
@@ -72,39 +72,12 @@ ELIZA_KV_API bool eliza_kv_set_isa(const char *name);
 // A sketch of 256 float32 values a tile, as docs/formats.md has it, to what qjl1_256's dot reads (n counts key values).
 ELIZA_KV_API void eliza_kv_qjl1_256_pack_query(const float *sketch, void *prepared, int64_t n);
 
-#define ELIZA_KV_EACH(X)                                                                                               \
-    X(turbo4)                                                                                                          \
-    X(tbq3)                                                                                                            \
-    X(turbo3)                                                                                                          \
-    X(turbo3_64)                                                                                                       \
-    X(turbo3_tcq)                                                                                                      \
-    X(turbo3_tcq_64)                                                                                                   \
-    X(turbo4_tcq)                                                                                                      \
-    X(turbo4_tcq_64)                                                                                                   \
-    X(turbo2_tcq)                                                                                                      \
-    X(turbo2_tcq_64)                                                                                                   \
-    X(qjl1_256)                                                                                                        \
-    X(qjl1_256_iid)                                                                                                    \
-    X(q4_polar)                                                                                                        \
-    X(turbo4_mix_64)                                                                                                   \
-    X(turbo4_mix_128)                                                                                                  \
-    X(turbo4_mix_256)                                                                                                  \
-    X(turbo4_mix_512)                                                                                                  \
-    X(turbo3_mix_64)                                                                                                   \
-    X(turbo3_mix_128)                                                                                                  \
-    X(turbo3_mix_256)                                                                                                  \
-    X(turbo3_mix_512)                                                                                                  \
-    X(turbo2_mix_64)                                                                                                   \
-    X(turbo2_mix_128)                                                                                                  \
-    X(turbo2_mix_256)                                                                                                  \
-    X(turbo2_mix_512)
-
-#define ELIZA_KV_DECLARE(format)                                                                                       \
+#define ELIZA_KV_DECLARE(format, ...)                                                                                  \
     ELIZA_KV_API void eliza_kv_##format##_encode(const float *row, void *bytes, int64_t n);                            \
     ELIZA_KV_API void eliza_kv_##format##_encode_reference(const float *row, void *bytes, int64_t n);                  \
     ELIZA_KV_API void eliza_kv_##format##_decode(const void *bytes, float *row, int64_t n);                            \
     ELIZA_KV_API void eliza_kv_##format##_decode_rotated(const void *bytes, float *row, int64_t n);                    \
-    ELIZA_KV_API void eliza_kv_##format##_rotate_query(const float *query, void *prepared, int64_t n);                 \
+    ELIZA_KV_API void eliza_kv_##format##_prepare_query(const float *query, void *prepared, int64_t n);                \
     ELIZA_KV_API void eliza_kv_##format##_dot(int n, float *score, size_t bs, const void *bytes, size_t bx,            \
                                               const void *prepared, size_t by, int nrc);
 

@@ -16,7 +16,7 @@ static const kernel_set *const SETS[ELIZA_KV_ISA_COUNT] = {
 
 static inline const kernel_set *kernels(void) { return SETS[eliza_kv_isa_id()]; }
 
-#define DEFINE(format)                                                                                                 \
+#define DEFINE(format, ...)                                                                                            \
     void eliza_kv_##format##_encode(const float *row, void *bytes, int64_t n) {                                        \
         kernels()->format.encode(row, bytes, n, false);                                                                \
     }                                                                                                                  \
@@ -29,8 +29,8 @@ static inline const kernel_set *kernels(void) { return SETS[eliza_kv_isa_id()]; 
     void eliza_kv_##format##_decode_rotated(const void *bytes, float *row, int64_t n) {                                \
         kernels()->format.decode(bytes, row, n, false);                                                                \
     }                                                                                                                  \
-    void eliza_kv_##format##_rotate_query(const float *query, void *prepared, int64_t n) {                             \
-        kernels()->format.rotate(query, prepared, n);                                                                  \
+    void eliza_kv_##format##_prepare_query(const float *query, void *prepared, int64_t n) {                            \
+        kernels()->format.prepare(query, prepared, n);                                                                 \
     }                                                                                                                  \
     void eliza_kv_##format##_dot(int n, float *score, size_t bs, const void *bytes, size_t bx, const void *prepared,   \
                                  size_t by, int nrc) {                                                                 \

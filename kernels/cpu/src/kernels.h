@@ -11,12 +11,12 @@ typedef struct row_kernels {
     void (*encode)(const float *row, uint8_t *bytes, int64_t n, bool reference);
     // original: turned back; otherwise left in the rotated basis
     void (*decode)(const uint8_t *bytes, float *row, int64_t n, bool original);
-    void (*rotate)(const float *query, void *prepared, int64_t n);
+    void (*prepare)(const float *query, void *prepared, int64_t n);
     float (*dot)(const uint8_t *bytes, const void *prepared, int64_t n);
 } row_kernels;
 
 typedef struct kernel_set {
-#define ELIZA_KV_FIELD(format) row_kernels format;
+#define ELIZA_KV_FIELD(format, ...) row_kernels format;
     ELIZA_KV_EACH(ELIZA_KV_FIELD)
 #undef ELIZA_KV_FIELD
 } kernel_set;

@@ -59,7 +59,7 @@ KV_BODY void qjl_decode(const float *projection, const uint8_t *bytes, float *ro
     }
 }
 
-KV_BODY void qjl_rotate(const float *projection, const float *query, uint8_t *prepared, int64_t n) {
+KV_BODY void qjl_prepare(const float *projection, const float *query, uint8_t *prepared, int64_t n) {
     for (int64_t at = 0; at < n; at += 128) {
         for (int first = 0; first < QJL_REGISTERS; first += QJL_PASS) {
             vf sums[QJL_PASS];
@@ -95,8 +95,8 @@ static float qjl_dot(const uint8_t *bytes, const void *prepared, int64_t n) {
     static void format##_decode(const uint8_t *bytes, float *row, int64_t n, bool original) {                          \
         qjl_decode(projection, bytes, row, n, original);                                                               \
     }                                                                                                                  \
-    static void format##_rotate(const float *query, void *prepared, int64_t n) {                                       \
-        qjl_rotate(projection, query, prepared, n);                                                                    \
+    static void format##_prepare(const float *query, void *prepared, int64_t n) {                                       \
+        qjl_prepare(projection, query, prepared, n);                                                                    \
     }
 DEFINE_QJL(qjl1_256, qjl_orthogonal)
 DEFINE_QJL(qjl1_256_iid, qjl_iid)

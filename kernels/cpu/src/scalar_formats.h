@@ -256,7 +256,7 @@ static float polar_dot(const uint8_t *bytes, const void *prepared, int64_t n) {
     return dot_row(bytes, prepared, n, 128, POLAR_BYTES, polar_read);
 }
 
-static void polar_rotate(const float *query, void *prepared, int64_t n) {
+static void polar_prepare(const float *query, void *prepared, int64_t n) {
     float *out = prepared;
     for (int64_t at = 0; at < n; at += 128) {
         vf z[MAX_REGISTERS];

@@ -95,9 +95,9 @@ export function goldenFixtures(): Map<string, Uint8Array> {
         },
         decoded_sha256: sha256(concatenate(bytes.map(codec.decode))),
         decoded_rotated_sha256: sha256(concatenate(bytes.map(codec.decodeRotated))),
-        prepared_queries_sha256: sha256(concatenate(queries.map(codec.rotateQuery))),
+        prepared_queries_sha256: sha256(concatenate(queries.map(codec.prepareQuery))),
         scores: queries.map((query) => {
-          const prepared = codec.rotateQuery(query);
+          const prepared = codec.prepareQuery(query);
           return bytes.map((row) => Number(codec.score(prepared, row).toPrecision(9)));
         }),
       });

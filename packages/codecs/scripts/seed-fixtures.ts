@@ -57,7 +57,7 @@ function turboFixtures(
     expected_scores: Float64Array.from(bytes, (row) => codec.score(query, row)),
   });
   const rotated = {
-    ...fields(codec.rotateQuery(q)),
+    ...fields(codec.prepareQuery(q)),
     q_unrotated: q,
     exact_scores: Float64Array.from(rows, (row) => exactDot(q, row)),
   };
@@ -69,7 +69,7 @@ function turboFixtures(
 
 function qjlFixture(gaussian: Gaussian): JsonFields {
   const codec = format("qjl1_256", WIDTH, { projection: "iid" });
-  const sketch = codec.rotateQuery(take(gaussian, WIDTH));
+  const sketch = codec.prepareQuery(take(gaussian, WIDTH));
   const { bytes } = encodedRows(codec, gaussian, ROWS);
   return {
     kernel: "qjl",
@@ -97,7 +97,7 @@ function polarFixture(residual: boolean, gaussian: Gaussian): JsonFields {
     use_qjl: residual ? 1 : 0,
     q,
     k_blocks: concatenate(bytes),
-    expected_scores: Float64Array.from(bytes, (row) => codec.score(codec.rotateQuery(q), row)),
+    expected_scores: Float64Array.from(bytes, (row) => codec.score(codec.prepareQuery(q), row)),
   };
 }
 
@@ -105,7 +105,7 @@ function preparedPolarFixture(gaussian: Gaussian): JsonFields {
   const plain = format("q4_polar", WIDTH);
   const residual = format("q4_polar", WIDTH, { residual: true });
   const q = take(gaussian, WIDTH);
-  const hq = plain.rotateQuery(q);
+  const hq = plain.prepareQuery(q);
   const { rows, bytes } = encodedRows(plain, gaussian, ROWS);
   const residualBytes = rows.map((row) => residual.encode(row, { encoder: "reference" }));
   return {
@@ -134,7 +134,7 @@ function fusedFixture(
   const cases = (causal ? CAUSAL_CASES : FUSED_CASES).map((shape): JsonFields => {
     const { heads, kvHeads, tokens } = shape;
     const firstPosition = "firstPosition" in shape ? (shape.firstPosition as number) : tokens - 1;
-    const sketches = Array.from({ length: heads }, () => keyFormat.rotateQuery(take(gaussian, WIDTH)));
+    const sketches = Array.from({ length: heads }, () => keyFormat.prepareQuery(take(gaussian, WIDTH)));
     const queries = Float32Array.from(sketches.flatMap((sketch) => [...sketch]));
     const keys = concatenate(encodedRows(keyFormat, gaussian, kvHeads * tokens).bytes);
     const stored = concatenate(encodedRows(valueFormat, gaussian, kvHeads * tokens).bytes);

@@ -43,7 +43,7 @@ export interface KvFormat {
   /** Decodes to the coded basis, `rotatedDim` values. Throws CodecError BYTES_LENGTH. */
   decodeRotated(bytes: Uint8Array): Float32Array;
   /** Brings a query of `headDim` values to the coded basis: `rotatedDim` values. Throws ROW_LENGTH. */
-  rotateQuery(query: Float32Array): Float32Array;
+  prepareQuery(query: Float32Array): Float32Array;
   /** Turns a coded-basis vector (a weighted sum of decoded rows) back: `headDim` values. Throws ROW_LENGTH. */
   unrotate(rotated: Float32Array): Float32Array;
   /** q · k of a prepared query and an encoded row, in float64, not scaled. Throws ROW_LENGTH, BYTES_LENGTH. */
@@ -164,7 +164,7 @@ export function composeFormat(
     },
     decode: (bytes) => unrotate(decodeRotated(bytes)),
     decodeRotated,
-    rotateQuery(query) {
+    prepareQuery(query) {
       checkLength("Query", query.length, headDim, "ROW_LENGTH");
       const out = new Float32Array(rotatedDim);
       eachTile((codec, t) => {

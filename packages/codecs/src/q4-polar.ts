@@ -1,7 +1,7 @@
-import { hadamard } from "./hadamard.ts";
 import { floatFromHalf, HALF_NAN, halfFromFloat, readWord, writeWord } from "./half-floats.ts";
 import { dotLanes } from "./lane-sums.ts";
 import { normaliseTile } from "./normalised-tile.ts";
+import { queryTurns, rotation } from "./rotation.ts";
 import { POLAR_TABLE } from "./scalar-tables.ts";
 import { codesAt, searchScale } from "./scale-search.ts";
 import { expandSigns, SIGNS_RESIDUAL } from "./sign-masks.ts";
@@ -13,6 +13,7 @@ const UNIT = Math.fround(0.08838834764831845);
 const ROOT_128 = Math.fround(11.313708498984761);
 /** Length that the documented residual adds along its sign vector: 0.5/√128 an element. */
 const RESIDUAL_STEP = Math.fround(0.04419417382415922);
+const basis = rotation("plain128");
 const residualSigns = expandSigns(SIGNS_RESIDUAL, WIDTH);
 
 /**
@@ -35,11 +36,11 @@ export function q4Polar(residual: boolean): TileCodec {
     blockWidth: WIDTH,
     blockBytes: 82,
     rotatedWidth: WIDTH,
-    identity: [`q4_polar:f16,nibbles,residual ${residual}`, "plain128", tableBytes(POLAR_TABLE.centroids)],
+    identity: [`q4_polar:f16,nibbles,residual ${residual}`, basis.name, tableBytes(POLAR_TABLE.centroids)],
     encode(x, out, encoder) {
       out.fill(0);
       z.set(x);
-      hadamard(z);
+      basis.forward(z);
       for (let i = 0; i < WIDTH; i++) z[i]! *= UNIT;
       const tile = normaliseTile(z, unit);
       if (tile.kind === "overflow") writeWord(out, 0, HALF_NAN);
@@ -67,13 +68,6 @@ export function q4Polar(residual: boolean): TileCodec {
         out[i] = Math.fround(centroid + step * residualSigns[i]!) * scale;
       }
     },
-    prepareQuery(q, out) {
-      out.set(q);
-      hadamard(out);
-    },
-    unrotate(rotated, out) {
-      out.set(rotated);
-      hadamard(out);
-    },
+    ...queryTurns(basis),
   };
 }

@@ -1,5 +1,6 @@
 import { hadamard } from "./hadamard.ts";
 import { expandSigns, SIGNS_1, SIGNS_2, SIGNS_32 } from "./sign-masks.ts";
+import type { TileCodec } from "./tile-codec.ts";
 
 /** Names of the rotations; they are part of a format's identity. */
 export type RotationName = "signed32" | "signed64" | "signed128" | "plain128";
@@ -62,4 +63,18 @@ export function rotation(name: RotationName): Rotation {
 /** The signed rotation of a tile of 32, 64 or 128 values. */
 export function signedRotationOf(width: 32 | 64 | 128): Rotation {
   return rotations[`signed${width}`];
+}
+
+/** How a codec whose coded basis is `basis` prepares queries and turns sums of decoded tiles back. */
+export function queryTurns(basis: Rotation): Pick<TileCodec, "prepareQuery" | "unrotate"> {
+  return {
+    prepareQuery(q, out) {
+      out.set(q);
+      basis.forward(out);
+    },
+    unrotate(rotated, out) {
+      out.set(rotated);
+      basis.inverse(out);
+    },
+  };
 }

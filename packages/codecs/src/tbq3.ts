@@ -1,6 +1,6 @@
 import { floatFromHalf, HALF_NAN, halfFromFloat, readWord, writeWord } from "./half-floats.ts";
 import { normaliseTile } from "./normalised-tile.ts";
-import { rotation } from "./rotation.ts";
+import { queryTurns, rotation } from "./rotation.ts";
 import { TBQ3_TABLE } from "./scalar-tables.ts";
 import { codesAt, searchScale } from "./scale-search.ts";
 import { type TileCodec, tableBytes } from "./tile-codec.ts";
@@ -52,12 +52,5 @@ export const tbq3: TileCodec = {
       out[i] = TBQ3_TABLE.centroids[(pair >> ((3 * i) & 7)) & 7]! * scale;
     }
   },
-  prepareQuery(q, out) {
-    out.set(q);
-    basis.forward(out);
-  },
-  unrotate(rotated, out) {
-    out.set(rotated);
-    basis.inverse(out);
-  },
+  ...queryTurns(basis),
 };

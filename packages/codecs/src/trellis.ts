@@ -1,7 +1,7 @@
 import { floatFromHalf, HALF_NAN, halfFromFloat, readWord, writeWord } from "./half-floats.ts";
 import { dotLanes } from "./lane-sums.ts";
 import { normaliseTile } from "./normalised-tile.ts";
-import { signedRotationOf } from "./rotation.ts";
+import { queryTurns, signedRotationOf } from "./rotation.ts";
 import { stateAt, writeSymbols } from "./symbol-stream.ts";
 import { tailBitingStates, trellisSamples } from "./tail-biting.ts";
 import { type TileCodec, tableBytes } from "./tile-codec.ts";
@@ -72,14 +72,7 @@ export function trellis(codebook: TrellisCodebook, width: 32 | 64 | 128): TileCo
       const stream = encoded.subarray(SCALE_BYTES);
       for (let t = 0; t < width; t++) out[t] = values[stateAt(stream, rate, t)]! * unitValue;
     },
-    prepareQuery(q, out) {
-      out.set(q);
-      basis.forward(out);
-    },
-    unrotate(rotated, out) {
-      out.set(rotated);
-      basis.inverse(out);
-    },
+    ...queryTurns(basis),
   };
 }
 
@@ -141,13 +134,6 @@ export function prefixedTrellis(codebook: TrellisCodebook): TileCodec {
       const stream = encoded.subarray(SCALE_BYTES, SCALE_BYTES + streamBytes);
       for (let t = 0; t < width; t++) out[t] = values[stateAt(stream, rate, t)]! * unitValue;
     },
-    prepareQuery(q, out) {
-      out.set(q);
-      basis.forward(out);
-    },
-    unrotate(rotated, out) {
-      out.set(rotated);
-      basis.inverse(out);
-    },
+    ...queryTurns(basis),
   };
 }

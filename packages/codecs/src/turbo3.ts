@@ -1,7 +1,7 @@
 import { floatFromHalf, HALF_NAN, halfFromFloat, readWord, writeWord } from "./half-floats.ts";
 import { dotLanes } from "./lane-sums.ts";
 import { normaliseTile } from "./normalised-tile.ts";
-import { signedRotationOf } from "./rotation.ts";
+import { queryTurns, signedRotationOf } from "./rotation.ts";
 import { TURBO3_TABLE } from "./scalar-tables.ts";
 import { codesAt, searchScale } from "./scale-search.ts";
 import { type TileCodec, tableBytes } from "./tile-codec.ts";
@@ -85,13 +85,6 @@ export function turbo3(width: 64 | 128): TileCodec {
         out[i] = TURBO3_TABLE.centroids[low | (high << 2)]! * floatFromHalf(readWord(bytes, at));
       }
     },
-    prepareQuery(q, out) {
-      out.set(q);
-      basis.forward(out);
-    },
-    unrotate(rotated, out) {
-      out.set(rotated);
-      basis.inverse(out);
-    },
+    ...queryTurns(basis),
   };
 }

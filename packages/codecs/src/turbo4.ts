@@ -1,6 +1,6 @@
 import { floatFromHalf, HALF_NAN, halfFromFloat, readWord, writeWord } from "./half-floats.ts";
 import { normaliseTile } from "./normalised-tile.ts";
-import { rotation } from "./rotation.ts";
+import { queryTurns, rotation } from "./rotation.ts";
 import { TURBO4_TABLE } from "./scalar-tables.ts";
 import { codesAt, searchScale } from "./scale-search.ts";
 import { type TileCodec, tableBytes } from "./tile-codec.ts";
@@ -48,12 +48,5 @@ export const turbo4: TileCodec = {
       out[i + HALF_WIDTH] = TURBO4_TABLE.centroids[pair >> 4]! * scale;
     }
   },
-  prepareQuery(q, out) {
-    out.set(q);
-    basis.forward(out);
-  },
-  unrotate(rotated, out) {
-    out.set(rotated);
-    basis.inverse(out);
-  },
+  ...queryTurns(basis),
 };

@@ -113,7 +113,7 @@ describe("attention over encoded rows", () => {
     assert.ok(attention(none).every((value) => value === 0));
   });
   test("queries that are prepared already give the same within float32 of the rotation", () => {
-    const prepared = Float32Array.from(flat(queries.map((query) => keyFormat.rotateQuery(query))));
+    const prepared = Float32Array.from(flat(queries.map((query) => keyFormat.prepareQuery(query))));
     const plain = attention(base);
     attention({ ...base, queries: prepared, prepared: true }).forEach((value, i) => {
       assert.ok(Math.abs(value - plain[i]!) < 1e-6);

@@ -29,7 +29,7 @@ for (const [name, score, options] of expected) {
     const codec = format(name, 128, options);
     const bytes = codec.encode(x, { encoder: "reference" });
     // qjl and polar were scored with a prepared query, the turbo types with the plain one.
-    const query = name.startsWith("turbo") ? q : codec.rotateQuery(q);
+    const query = name.startsWith("turbo") ? q : codec.prepareQuery(q);
     assert.ok(Math.abs(codec.score(query, bytes) - score) <= 1e-5, `${codec.score(query, bytes)}`);
   });
 }

@@ -53,7 +53,7 @@ export function scoreError(
       keyEnergy += key[i]! ** 2;
       queryEnergy += query[i]! ** 2;
     }
-    const score = format.score(format.rotateQuery(query), format.encode(key));
+    const score = format.score(format.prepareQuery(query), format.encode(key));
     sum += (score - dot) ** 2 / (keyEnergy * queryEnergy);
   });
   return Math.sqrt(sum / keys.length);

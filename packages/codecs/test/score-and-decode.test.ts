@@ -50,7 +50,7 @@ describe("every format at every head size", () => {
     assert.equal(new Set(everyFormat.map(({ codec }) => codec.hash)).size, everyFormat.length);
   });
 
-  test("score(rotateQuery(q), bytes) is the float64 q·decode(bytes) within 1e-6 of Σ|q k|", () => {
+  test("score(prepareQuery(q), bytes) is the float64 q·decode(bytes) within 1e-6 of Σ|q k|", () => {
     for (const { label, codec } of everyFormat) {
       const keys = gaussianRows(codec.headDim, 6, 11n);
       const queries = gaussianRows(codec.headDim, 6, 12n);
@@ -64,7 +64,7 @@ describe("every format at every head size", () => {
           dot += query[i]! * decoded[i]!;
           magnitude += Math.abs(query[i]! * decoded[i]!);
         }
-        const score = codec.score(codec.rotateQuery(query), bytes);
+        const score = codec.score(codec.prepareQuery(query), bytes);
         assert.ok(Math.abs(score - dot) <= 1e-6 * magnitude, `${label}: ${score} against ${dot}`);
       });
     }
@@ -149,7 +149,7 @@ describe("what cannot be coded", () => {
   test("wrong lengths are typed errors", () => {
     for (const { codec } of everyFormat) {
       fails("ROW_LENGTH", () => codec.encode(new Float32Array(codec.headDim + 1)));
-      fails("ROW_LENGTH", () => codec.rotateQuery(new Float32Array(codec.headDim - 1)));
+      fails("ROW_LENGTH", () => codec.prepareQuery(new Float32Array(codec.headDim - 1)));
       fails("ROW_LENGTH", () => codec.unrotate(new Float32Array(codec.rotatedDim + 1)));
       fails("ROW_LENGTH", () => codec.score(new Float32Array(1), new Uint8Array(codec.rowBytes)));
       fails("BYTES_LENGTH", () => codec.decode(new Uint8Array(codec.rowBytes - 1)));

@@ -96,7 +96,7 @@ function mulMvCase(
   halfQueries = false,
 ): KernelCase {
   const { nRows, nCols, rows, gap } = shape;
-  const prepared = halfQuery(kv.rotateQuery(vector), halfQueries);
+  const prepared = halfQuery(kv.prepareQuery(vector), halfQueries);
   const expected = new Float64Array(nRows);
   const magnitude = new Float64Array(nRows);
   for (let row = 0; row < nRows; row++) {

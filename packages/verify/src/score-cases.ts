@@ -67,7 +67,7 @@ export function scoreCase(
   const nHeads = nKvHeads * gqa;
   const stride = strides(kv, shape);
   const memory = new Uint8Array(stride.bytes).fill(0xa5);
-  const prepared = queries.map((query) => halfQuery(kv.rotateQuery(query), halfQueries));
+  const prepared = queries.map((query) => halfQuery(kv.prepareQuery(query), halfQueries));
   const expected = new Float64Array(nHeads * nKv);
   const magnitude = new Float64Array(nHeads * nKv);
   for (let t = 0; t < nKv; t++) {

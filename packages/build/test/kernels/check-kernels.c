@@ -85,7 +85,7 @@ static void check_case(const eliza_kv_format *format, FILE *file, tally *sum) {
     const int packed = m != n; // the sketch of qjl1_256: fp16, within 2^-11 of each value
     const size_t prepared_size = packed ? m * sizeof(uint16_t) : m * sizeof(float);
     uint8_t *turned = malloc(prepared_size);
-    format->rotate_query(query, turned, n);
+    format->prepare_query(query, turned, n);
     for (uint32_t i = 0; i < m; ++i) {
         if (packed) {
             uint16_t half;

@@ -62,7 +62,7 @@ static int64_t round_of(const eliza_kv_format *format) {
     const uint32_t kind = next_word() % 4;
     for (int64_t i = 0; i < n; ++i) row[i] = next_value(kind);
     for (int64_t i = 0; i < n; ++i) query[i] = next_value(3);
-    format->rotate_query(query, prepared, n);
+    format->prepare_query(query, prepared, n);
     // documented and default encoder by turns, then bytes that no encoder wrote
     for (int turn = 0; turn < 3; ++turn) {
         if (turn == 0) format->encode(row, bytes, n);

@@ -102,7 +102,7 @@ function encodeCase(name: string, codec: KvFormat, row: Float32Array, query: Flo
       reference: codec.encode(x, { encoder: "reference", ...MARK }),
       decoded: codec.decode(bytes),
       rotated: codec.decodeRotated(bytes),
-      prepared: codec.rotateQuery(query.subarray(h * codec.headDim, (h + 1) * codec.headDim)),
+      prepared: codec.prepareQuery(query.subarray(h * codec.headDim, (h + 1) * codec.headDim)),
     };
   });
   const text = Buffer.from(name);

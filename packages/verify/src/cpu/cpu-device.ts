@@ -26,11 +26,11 @@ koffi.struct("eliza_kv_format", {
   encode_reference: "void *",
   decode: "void *",
   decode_rotated: "void *",
-  rotate_query: "void *",
+  prepare_query: "void *",
   dot: "void *",
 });
 const decodeType = koffi.proto("void eliza_kv_decode(uint64_t bytes, _Out_ float *row, int64_t n)");
-const rotateType = koffi.proto("void eliza_kv_rotate(const float *query, _Out_ float *prepared, int64_t n)");
+const prepareType = koffi.proto("void eliza_kv_prepare(const float *query, _Out_ float *prepared, int64_t n)");
 const dotType = koffi.proto(
   "void eliza_kv_dot(int n, _Out_ float *score, size_t bs, uint64_t bytes, size_t bx, const void *prepared, size_t by, int nrc)",
 );
@@ -42,7 +42,7 @@ interface Format {
   /** Packs a float32 sketch as `dot` reads it; undefined where `dot` reads float32. */
   readonly packQuery: Native | undefined;
   readonly decode: Native;
-  readonly rotateQuery: Native;
+  readonly prepareQuery: Native;
   readonly dot: Native;
 }
 
@@ -120,7 +120,7 @@ export class CpuDevice implements Device {
       this.#formats.set(name, {
         packQuery: name.startsWith("qjl1_256") ? (packQuery as unknown as Native) : undefined,
         decode: koffi.decode(format.decode, decodeType) as Native,
-        rotateQuery: koffi.decode(format.rotate_query, rotateType) as Native,
+        prepareQuery: koffi.decode(format.prepare_query, prepareType) as Native,
         dot: koffi.decode(format.dot, dotType) as Native,
       });
     }
@@ -174,7 +174,7 @@ function prepared(native: Format, format: RowFormat, rotates: boolean, queries: 
   }
   if (!rotates) return query;
   const out = new Float32Array(format.rotatedDim);
-  native.rotateQuery(query, out, format.headDim);
+  native.prepareQuery(query, out, format.headDim);
   return out;
 }
 
