@@ -92,8 +92,7 @@ async function scoreRate(device: Device, entry: KernelEntry, subject: Subject, h
     buffers.push(device.buffer(trellisCodebooks()), device.buffer(trellisUnits(kv)));
   }
   const constants = { rows: ROWS, heads, threads: teamSize(ROWS) * ROWS };
-  const format = { ...kv, options: subject.options ?? {} };
-  using kernel = await device.load(entry, constants, format);
+  using kernel = await device.load(entry, constants, [{ codec: kv, options: subject.options ?? {} }]);
   try {
     const params = Uint32Array.of(heads, 1, nKv, HEAD_DIM, kv.rowBytes, kv.rowBytes, 0);
     const groups = [Math.ceil(nKv / ROWS), 1, 1] as const;

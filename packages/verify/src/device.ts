@@ -1,3 +1,5 @@
+import type { FormatName, FormatOptions, KvFormat } from "@eliza-inference/codecs";
+
 /** The languages that kernels are written in, one folder under kernels/ each. */
 export type Backend = "cpu" | "vulkan" | "cuda" | "metal";
 
@@ -41,9 +43,38 @@ export interface KernelConstants {
   readonly threads: number;
 }
 
-/** A kernel's place in the repository and how it is called. */
+/** How a kernel's cases are made and judged: the families of case-families.ts. */
+export type FamilyName = "score" | "mul_mv" | "get_rows";
+
+/** A format that a kernel reads, with every choice of options that its cases are made for. */
+export interface KernelFormat {
+  readonly name: FormatName;
+  readonly options: readonly FormatOptions[];
+}
+
+/** One of the seed's own fixture files, as a kernel reads it. */
+export interface SeedFixture {
+  /** Stem of a file under fixtures/. */
+  readonly file: string;
+  readonly format: FormatName;
+  readonly options: FormatOptions;
+  /** Names of its fields. Queries go in as they are: the seed's are in the basis that the kernel takes. */
+  readonly query: string;
+  readonly rows: string;
+  readonly scores: string;
+}
+
+/** A kernel: what it computes on what, its place in the repository, and how it is called. */
 export interface KernelEntry {
   readonly id: string;
+  readonly family: FamilyName;
+  /** The formats of its rows, the one that most cases use first. */
+  readonly formats: readonly KernelFormat[];
+  /** The basis of the queries that it takes: coded, or original where it turns them itself. */
+  readonly queries: "coded" | "original";
+  /** What a build may report as available once it has this kernel. */
+  readonly capability: string;
+  readonly seeds: readonly SeedFixture[];
   /** File stem in every language folder; the entry point is `eliza_<stem>`. */
   readonly stem: string;
   /** `rows` and `heads`, or only `rows`, or none, are template arguments of the entry point. */
@@ -77,28 +108,24 @@ export interface Kernel extends Disposable {
   ): Promise<number>;
 }
 
-/** A format as a device needs to know it. */
+/** The format of the rows in one buffer of a kernel. */
 export interface RowFormat {
-  readonly name: string;
-  readonly headDim: number;
-  /** Values that are rotated together. */
-  readonly tile: number;
-  /** Length of a prepared query. */
-  readonly rotatedDim: number;
-  readonly options: { readonly residual?: boolean; readonly projection?: string };
+  readonly codec: KvFormat;
+  /** What `codec` was made with. */
+  readonly options: FormatOptions;
 }
 
 export interface Device extends Disposable {
   readonly description: DeviceDescription;
   /**
-   * @param format of the rows, for devices whose kernels are made for one format
+   * @param formats of the rows, for devices whose kernels are made for one format
    * @throws VerifyError KERNEL_BUILD when the source does not compile
    */
-  load(entry: KernelEntry, constants: KernelConstants, format: RowFormat): Promise<Kernel>;
+  load(entry: KernelEntry, constants: KernelConstants, formats: readonly RowFormat[]): Promise<Kernel>;
   /** Why this device has nothing that reads such rows, or undefined. */
-  lacks?(entry: KernelEntry, format: RowFormat): string | undefined;
-  /** True if this device takes the prepared queries of a kernel in fp16: cases then have such queries. */
-  halfQueries?(entry: KernelEntry): boolean;
+  lacks?(entry: KernelEntry, formats: readonly RowFormat[]): string | undefined;
+  /** True if this device takes queries prepared for such rows in fp16: cases then have such queries. */
+  halfQueries?(format: RowFormat): boolean;
   buffer(content: number | ArrayBufferView): DeviceBuffer;
   /** Milliseconds of device time that `repeat` copies from one buffer to another take: what memory allows here. */
   copyTime?(from: DeviceBuffer, to: DeviceBuffer, repeat: number): Promise<number>;

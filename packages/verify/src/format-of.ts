@@ -1,4 +1,11 @@
-import { type FormatOptions, format, type KvFormat } from "@eliza-inference/codecs";
+import {
+  CodecError,
+  type FormatName,
+  type FormatOptions,
+  format,
+  type KvFormat,
+} from "@eliza-inference/codecs";
+import type { RowFormat } from "./device.ts";
 
 const made = new Map<string, KvFormat>();
 
@@ -10,4 +17,24 @@ export function formatOf(name: string, headDim: number, options: FormatOptions =
   const kv = format(name, headDim, options);
   made.set(key, kv);
   return kv;
+}
+
+/** The format for heads of that size, or undefined where it has none. */
+export function fittingFormat(
+  name: FormatName,
+  headDim: number,
+  options: FormatOptions,
+): RowFormat | undefined {
+  if (!fitsHead(name, headDim, options)) return undefined;
+  return { codec: formatOf(name, headDim, options), options };
+}
+
+function fitsHead(name: FormatName, headDim: number, options: FormatOptions): boolean {
+  try {
+    formatOf(name, headDim, options);
+    return true;
+  } catch (error) {
+    if (error instanceof CodecError && error.code === "HEAD_DIM_UNSUPPORTED") return false;
+    throw error;
+  }
 }

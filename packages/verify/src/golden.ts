@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FormatOptions, KvFormat } from "@eliza-inference/codecs";
+import type { FormatOptions } from "@eliza-inference/codecs";
+import type { RowFormat } from "./device.ts";
 import { formatOf } from "./format-of.ts";
 import { ROOT, sha256 } from "./repository.ts";
 
@@ -27,8 +28,7 @@ const FOLDER = "fixtures/golden";
 /** Encoded rows of one format, head size and encoder, and queries for them. */
 export interface GoldenRows {
   readonly label: string;
-  readonly format: KvFormat;
-  readonly options: FormatOptions;
+  readonly format: RowFormat;
   readonly count: number;
   /** Files that the rows and queries come from, from ROOT. */
   readonly files: readonly string[];
@@ -63,10 +63,12 @@ export function goldenRows(names: readonly string[]): GoldenRows[] {
         const options = Object.values(entry.options).join(" ");
         return {
           label: `${entry.name}${options && ` ${options}`} d${entry.head_dim} ${encoder}`,
-          format: formatOf(entry.name, entry.head_dim, entry.options),
-          options: entry.options,
+          format: {
+            codec: formatOf(entry.name, entry.head_dim, entry.options),
+            options: entry.options,
+          },
           count: input.count,
-          files: [encoded.file, input.queries.file].map((file) => `${FOLDER}/${file}`),
+          files: ["index.json", encoded.file, input.queries.file].map((file) => `${FOLDER}/${file}`),
           read: () => {
             const raw = readFixture(input.queries);
             const values = new Float32Array(

@@ -1,5 +1,4 @@
-import type { FormatOptions, KvFormat } from "@eliza-inference/codecs";
-import type { DeviceBuffer, Extent, KernelConstants, KernelEntry } from "./device.ts";
+import type { DeviceBuffer, Extent, KernelConstants, KernelEntry, RowFormat } from "./device.ts";
 
 /** Where a case's rows come from. */
 export type CaseOrigin = "golden" | "seed" | "generated";
@@ -21,13 +20,14 @@ export interface KernelCase {
 /** A case by name, made when it is needed. */
 export interface PlannedCase {
   readonly kernel: KernelEntry;
-  /** The format of the rows, and the options it was made with. */
-  readonly format: KvFormat;
-  readonly options: FormatOptions;
+  /** The format of the rows in each buffer that holds such. */
+  readonly formats: readonly RowFormat[];
   readonly name: string;
   readonly origin: CaseOrigin;
   /** Left out of a short run. */
   readonly long: boolean;
+  /** Fixture files that it reads, from ROOT. */
+  readonly files: readonly string[];
   /** @param halfQueries round prepared queries to fp16 first */
   make(halfQueries?: boolean): KernelCase;
 }

@@ -1,60 +1,119 @@
-import type { KernelConstants, KernelEntry } from "./device.ts";
+import type { FormatName, FormatOptions } from "@eliza-inference/codecs";
+import type { KernelConstants, KernelEntry, KernelFormat, SeedFixture } from "./device.ts";
 
 const SCORE_PARAMS = ["n_heads", "n_kv_heads", "n_kv", "head_dim", "row_stride", "head_stride", "flags"];
 const MATRIX_PARAMS = ["n_rows", "n_cols", "row_stride", "flags"];
 
 const SLICE_VALUES = 128;
 const SLICE_WORDS = 25;
+const CODEBOOK_WORDS = 6 * 128;
 
 /** Threadgroup memory: the format's own, slices of rows and queries, and the parts of a team. */
-function sliceBytes(formatFloats: number, queryPerValue: number) {
+function sliceBytes(formatFloats: number, queryPerValue = 1) {
   return ({ rows, heads, threads }: KernelConstants): number => {
     const parts = threads > rows ? heads * threads : 0;
     return 4 * (formatFloats + rows * SLICE_WORDS + heads * SLICE_VALUES * queryPerValue + parts);
   };
 }
 
-function scoreKernel(
-  id: string,
-  formatFloats: number,
-  { queryPerValue = 1, extra = [] as readonly string[] } = {},
-): KernelEntry {
+function rows(name: FormatName, ...options: readonly FormatOptions[]): KernelFormat {
+  return { name, options: options.length > 0 ? options : [{}] };
+}
+
+function seed(file: string, format: FormatName, change: Partial<SeedFixture> = {}): SeedFixture {
+  return { file, format, options: {}, query: "q", rows: "k_blocks", scores: "expected_scores", ...change };
+}
+
+type Facts = Pick<KernelEntry, "formats" | "capability"> & Partial<KernelEntry>;
+
+function scoreKernel(id: string, facts: Facts & Pick<KernelEntry, "sharedBytes">): KernelEntry {
   return {
-    id,
-    stem: id,
-    constants: "rows-heads",
-    buffers: ["rows", "queries", "scores", ...extra],
-    params: SCORE_PARAMS,
-    sharedBytes: sliceBytes(formatFloats, queryPerValue),
+    ...{ id, stem: id, family: "score", queries: "coded", constants: "rows-heads", seeds: [] },
+    ...{ buffers: ["rows", "queries", "scores"], params: SCORE_PARAMS },
+    ...facts,
   };
 }
 
-function matrixKernel(
-  id: string,
-  constants: "none" | "rows",
-  formatFloats: number,
-  queryPerValue: number,
-  buffers: readonly string[],
-): KernelEntry {
-  const sharedBytes = sliceBytes(formatFloats, queryPerValue);
-  return { id, stem: id, constants, buffers, params: MATRIX_PARAMS, sharedBytes };
+function productKernel(id: string, facts: Facts & Pick<KernelEntry, "sharedBytes">): KernelEntry {
+  return {
+    ...{ id, stem: id, family: "mul_mv", queries: "coded", constants: "rows", seeds: [] },
+    ...{ buffers: ["rows", "query", "result"], params: MATRIX_PARAMS },
+    ...facts,
+  };
 }
 
-const CODEBOOK_WORDS = 6 * 128;
+function rowsKernel(id: string, facts: Facts & Pick<KernelEntry, "sharedBytes">): KernelEntry {
+  return {
+    ...{ id, stem: id, family: "get_rows", queries: "coded", constants: "none", seeds: [] },
+    ...{ buffers: ["rows", "ids", "result"], params: MATRIX_PARAMS },
+    ...facts,
+  };
+}
+
+const RESIDUAL = { options: { residual: true } };
+const POLAR = {
+  formats: [rows("q4_polar", { residual: false }, { residual: true })],
+  capability: "polarquant",
+  sharedBytes: sliceBytes(16),
+  seeds: [seed("polar", "q4_polar"), seed("polar_qjl", "q4_polar", RESIDUAL)],
+};
+const PREPARED_POLAR_SEEDS = [
+  seed("polar_preht", "q4_polar", { query: "hq" }),
+  seed("polar_preht", "q4_polar", {
+    ...{ query: "hq", rows: "k_blocks_qjl", scores: "expected_scores_qjl" },
+    ...RESIDUAL,
+  }),
+];
+const QJL = {
+  formats: [rows("qjl1_256", {}, { projection: "iid" })],
+  capability: "qjl_full",
+  sharedBytes: sliceBytes(0, 2),
+  seeds: [seed("qjl", "qjl1_256", { query: "q_sketch", options: { projection: "iid" } })],
+};
+const TRELLIS_FORMATS = [
+  ...(["turbo3_tcq", "turbo4_tcq", "turbo2_tcq", "turbo4_mix", "turbo3_mix", "turbo2_mix"] as const).map(
+    (name) => rows(name),
+  ),
+  rows(
+    "trellis",
+    { rate: 1, tile: 32 },
+    { rate: 2, tile: 64 },
+    { rate: 3, tile: 128 },
+    { rate: 4, tile: 32 },
+    { rate: 5, tile: 64 },
+    { rate: 6, tile: 128 },
+  ),
+];
 
 /** Every kernel that the harness knows. The same id, file stem and parameters in all languages. */
 export const KERNELS: readonly KernelEntry[] = [
-  scoreKernel("turbo4_score", 16),
-  scoreKernel("tbq3_score", 8),
-  scoreKernel("turbo3_score", 8),
-  scoreKernel("trellis_score", CODEBOOK_WORDS, { extra: ["codebooks", "units"] }),
-  scoreKernel("polar_score", 16),
-  scoreKernel("polar_preht_score", 16),
-  scoreKernel("qjl_score", 0, { queryPerValue: 2 }),
-  matrixKernel("qjl_mul_mv", "rows", 0, 2, ["rows", "query", "result"]),
-  matrixKernel("qjl_get_rows", "none", 0, 2, ["rows", "ids", "result", "projection"]),
-  matrixKernel("polar_mul_mv", "rows", 16, 1, ["rows", "query", "result"]),
-  matrixKernel("polar_get_rows", "none", 16, 1, ["rows", "ids", "result"]),
+  scoreKernel("turbo4_score", {
+    formats: [rows("turbo4")],
+    capability: "turbo4",
+    sharedBytes: sliceBytes(16),
+    seeds: [seed("turbo4", "turbo4"), seed("turbo4_rot", "turbo4")],
+  }),
+  scoreKernel("tbq3_score", { formats: [rows("tbq3")], capability: "tbq3", sharedBytes: sliceBytes(8) }),
+  scoreKernel("turbo3_score", {
+    formats: [rows("turbo3")],
+    capability: "turbo3",
+    sharedBytes: sliceBytes(8),
+    seeds: [seed("turbo3", "turbo3"), seed("turbo3_rot", "turbo3")],
+  }),
+  scoreKernel("trellis_score", {
+    formats: TRELLIS_FORMATS,
+    capability: "turbo3_tcq",
+    buffers: ["rows", "queries", "scores", "codebooks", "units"],
+    sharedBytes: sliceBytes(CODEBOOK_WORDS),
+    seeds: [seed("turbo3_tcq", "turbo3_tcq"), seed("turbo3_tcq_rot", "turbo3_tcq")],
+  }),
+  scoreKernel("polar_score", { ...POLAR, queries: "original" }),
+  scoreKernel("polar_preht_score", { ...POLAR, seeds: PREPARED_POLAR_SEEDS }),
+  scoreKernel("qjl_score", QJL),
+  productKernel("qjl_mul_mv", QJL),
+  rowsKernel("qjl_get_rows", { ...QJL, seeds: [], buffers: ["rows", "ids", "result", "projection"] }),
+  productKernel("polar_mul_mv", { ...POLAR, queries: "original" }),
+  rowsKernel("polar_get_rows", { ...POLAR, seeds: [] }),
 ];
 
 export function kernelById(id: string): KernelEntry | undefined {

@@ -1,19 +1,13 @@
-import { type FormatOptions, type KvFormat, qjlProjection } from "@eliza-inference/codecs";
-import type { KernelEntry } from "./device.ts";
+import { type KvFormat, qjlProjection } from "@eliza-inference/codecs";
+import type { KernelEntry, RowFormat } from "./device.ts";
 import { formatOf } from "./format-of.ts";
 import { goldenRows } from "./golden.ts";
 import { halfQuery } from "./half-queries.ts";
 import { type KernelCase, type PlannedCase, SCORE_TOLERANCE } from "./kernel-case.ts";
 import { Random } from "./random.ts";
 import { randomRows, type ScaleProfile } from "./rows.ts";
+import { seedCases } from "./seed-cases.ts";
 import { teamSize } from "./variants.ts";
-
-/** How a kernel that takes a matrix of compressed rows is fed. */
-export interface MatrixKernel {
-  readonly entry: KernelEntry;
-  readonly format: string;
-  readonly options: readonly FormatOptions[];
-}
 
 interface MatrixShape {
   readonly nRows: number;
@@ -71,30 +65,32 @@ function withGaps(rows: Uint8Array, count: number, rowBytes: number, gap: number
 
 /** What a case works on: a matrix of rows, one vector, the ids of some rows. */
 interface Matrix {
-  readonly kv: KvFormat;
-  readonly options: FormatOptions;
+  readonly format: RowFormat;
   readonly encoded: Uint8Array;
   readonly vector: Float32Array;
   readonly ids: Uint32Array;
 }
 
-function randomMatrix(kernel: MatrixKernel, options: FormatOptions, shape: MatrixShape): Matrix {
+/** Ids of a case at most; all rows are among them where there are fewer. */
+const MOST_IDS = 260;
+
+function randomMatrix(format: RowFormat, shape: MatrixShape): Matrix {
   const random = new Random(shape.nRows * 31 + shape.nCols);
-  const kv = formatOf(kernel.format, shape.nCols, options);
-  return {
-    kv,
-    options,
-    encoded: randomRows(kv, shape.nRows, random, shape.scales),
-    vector: random.floats(shape.nCols),
-    ids: Uint32Array.from({ length: shape.nRows + 3 }, () => random.below(shape.nRows)),
-  };
+  const { nRows } = shape;
+  const encoded = randomRows(format.codec, nRows, random, shape.scales);
+  const vector = random.floats(shape.nCols);
+  const ids = Uint32Array.from({ length: Math.min(nRows + 3, MOST_IDS) }, () => random.below(nRows));
+  ids[0] = nRows - 1;
+  return { format, encoded, vector, ids };
 }
 
 function mulMvCase(
+  kernel: KernelEntry,
   shape: MatrixShape,
-  { kv, options, encoded, vector }: Matrix,
+  { format, encoded, vector }: Matrix,
   halfQueries = false,
 ): KernelCase {
+  const { codec: kv, options } = format;
   const { nRows, nCols, rows, gap } = shape;
   const prepared = halfQuery(kv.prepareQuery(vector), halfQueries);
   const expected = new Float64Array(nRows);
@@ -113,7 +109,7 @@ function mulMvCase(
     params: Uint32Array.of(nRows, nCols, kv.rowBytes + gap, options.residual ? 1 : 0),
     inputs: [
       withGaps(encoded, nRows, kv.rowBytes, gap),
-      kv.name === "q4_polar" ? vector : prepared,
+      kernel.queries === "original" ? vector : prepared,
       undefined,
     ],
     expected,
@@ -122,10 +118,13 @@ function mulMvCase(
   };
 }
 
-function getRowsCase(shape: MatrixShape, { kv, options, encoded, ids }: Matrix): KernelCase {
+function getRowsCase(kernel: KernelEntry, shape: MatrixShape, { format, encoded, ids }: Matrix): KernelCase {
+  const { codec: kv, options } = format;
   const { nRows, nCols, gap } = shape;
   const nIds = ids.length;
-  const projection = kv.name === "qjl1_256" ? qjlProjection(options.projection ?? "orthogonal") : undefined;
+  const projection = kernel.buffers.includes("projection")
+    ? qjlProjection(options.projection ?? "orthogonal")
+    : undefined;
   const expected = new Float64Array(nIds * nCols);
   const magnitude = new Float64Array(nIds * nCols);
   for (const [i, id] of ids.entries()) {
@@ -161,43 +160,40 @@ const SHAPES: readonly MatrixShape[] = [
   { nRows: 40, nCols: 128, rows: 32, gap: 0, scales: "zero" },
   { nRows: 40, nCols: 128, rows: 32, gap: 0, scales: "nan" },
   { nRows: 4096, nCols: 128, rows: 32, gap: 0, scales: "normal", long: true },
+  { nRows: 65_536 + 67, nCols: 128, rows: 128, gap: 0, scales: "normal", long: true },
 ];
 
-/** All cases of a mul_mv or get_rows kernel: golden rows, then generated ones. */
-export function matrixCases(kernel: MatrixKernel): PlannedCase[] {
-  const make = kernel.entry.constants === "none" ? getRowsCase : mulMvCase;
-  const fromFixtures = goldenRows([kernel.format]).map((golden): PlannedCase => {
-    const { format: kv, options, count } = golden;
+/** All cases of a mul_mv or get_rows kernel: the seed's, golden rows, then generated ones. */
+export function matrixCases(kernel: KernelEntry): PlannedCase[] {
+  const make = kernel.family === "get_rows" ? getRowsCase : mulMvCase;
+  const fromFixtures = goldenRows(kernel.formats.map(({ name }) => name)).map((golden): PlannedCase => {
+    const { format, count, label, files } = golden;
     return {
-      kernel: kernel.entry,
-      format: kv,
-      options,
-      name: `golden ${golden.label}`,
-      origin: "golden",
-      long: false,
+      ...{ kernel, formats: [format], name: `golden ${label}`, origin: "golden", long: false, files },
       make: (halfQueries) => {
         const { rows: encoded, queries } = golden.read();
-        const shape = { nRows: count, nCols: kv.headDim, rows: 8, gap: 0, scales: "normal" } as const;
+        const shape = {
+          ...{ nRows: count, nCols: format.codec.headDim, rows: 8, gap: 0 },
+          scales: "normal",
+        } as const;
         const ids = Uint32Array.from({ length: count }, (_, i) => count - 1 - i);
-        return make(shape, { kv, options, encoded, vector: queries[0]!, ids }, halfQueries);
+        return make(kernel, shape, { format, encoded, vector: queries[0]!, ids }, halfQueries);
       },
     };
   });
-  const generated = kernel.options.flatMap((options) =>
+  const choices = kernel.formats.flatMap(({ name, options }) => options.map((choice) => ({ name, choice })));
+  const generated = choices.flatMap(({ name, choice }) =>
     SHAPES.map((shape): PlannedCase => {
-      const option = Object.values(options).join(" ");
+      const option = Object.values(choice).join(" ");
+      const format = { codec: formatOf(name, shape.nCols, choice), options: choice };
       return {
-        kernel: kernel.entry,
-        format: formatOf(kernel.format, shape.nCols, options),
-        options,
+        ...{ kernel, formats: [format], origin: "generated", long: shape.long ?? false, files: [] },
         name:
-          `${kernel.format}${option && ` ${option}`} ${shape.nRows}x${shape.nCols} rows ${shape.rows} ` +
+          `${name}${option && ` ${option}`} ${shape.nRows}x${shape.nCols} rows ${shape.rows} ` +
           `gap ${shape.gap} ${shape.scales}`,
-        origin: "generated",
-        long: shape.long ?? false,
-        make: (halfQueries) => make(shape, randomMatrix(kernel, options, shape), halfQueries),
+        make: (halfQueries) => make(kernel, shape, randomMatrix(format, shape), halfQueries),
       };
     }),
   );
-  return [...fromFixtures, ...generated];
+  return [...seedCases(kernel), ...fromFixtures, ...generated];
 }

@@ -72,12 +72,10 @@ class LoadedKernels implements Disposable {
     this.#device = device;
     this.#entry = entry;
   }
-  async get(constants: KernelConstants, format: RowFormat): Promise<Kernel> {
+  async get(constants: KernelConstants, formats: readonly RowFormat[]): Promise<Kernel> {
     const shape = `${constants.threads}/${constants.rows}/${constants.heads}`;
-    const key = this.#device.lacks
-      ? JSON.stringify([shape, format.name, format.headDim, format.options])
-      : shape;
-    const kernel = this.#kernels.get(key) ?? (await this.#device.load(this.#entry, constants, format));
+    const key = this.#device.lacks ? [shape, ...formats.map(({ codec }) => codec.hash)].join(" ") : shape;
+    const kernel = this.#kernels.get(key) ?? (await this.#device.load(this.#entry, constants, formats));
     this.#kernels.set(key, kernel);
     return kernel;
   }
@@ -102,14 +100,13 @@ export async function runKernel(
   let maxSeedDifference: number | undefined;
   let cases = 0;
   for (const planned of plan) {
-    const { name, origin } = planned;
-    const format: RowFormat = { ...planned.format, options: planned.options };
-    if (device.lacks?.(entry, format)) continue;
+    const { name, origin, formats } = planned;
+    if (device.lacks?.(entry, formats)) continue;
     cases++;
     let result: CaseResult;
     try {
-      const test = planned.make(device.halfQueries?.(entry) ?? false);
-      result = await runCase(device, await kernels.get(test.constants, format), name, test);
+      const test = planned.make(device.halfQueries?.(formats[0]!) ?? false);
+      result = await runCase(device, await kernels.get(test.constants, formats), name, test);
     } catch (error) {
       if (!(error instanceof VerifyError) || error.code !== "KERNEL_FAULT") throw error;
       result = { name, difference: Number.POSITIVE_INFINITY, failure: error.message };

@@ -1,27 +1,14 @@
-import type { FormatOptions, KvFormat } from "@eliza-inference/codecs";
-import type { KernelEntry } from "./device.ts";
-import { formatOf } from "./format-of.ts";
+import type { KvFormat } from "@eliza-inference/codecs";
+import type { KernelEntry, RowFormat } from "./device.ts";
+import { fittingFormat } from "./format-of.ts";
 import { type GoldenRows, goldenRows } from "./golden.ts";
 import { halfQuery } from "./half-queries.ts";
 import { type KernelCase, type PlannedCase, SCORE_TOLERANCE } from "./kernel-case.ts";
 import { Random } from "./random.ts";
 import { randomRows, type ScaleProfile } from "./rows.ts";
+import { seedCases } from "./seed-cases.ts";
 import { trellisCodebooks, trellisUnits } from "./trellis-buffers.ts";
 import { HEADS, teamSize } from "./variants.ts";
-
-/** A format as a score kernel takes it. */
-export interface ScoredFormat {
-  readonly name: string;
-  readonly options: FormatOptions;
-}
-
-/** How a score kernel is fed. */
-export interface ScoreKernel {
-  readonly entry: KernelEntry;
-  readonly formats: readonly ScoredFormat[];
-  /** True if queries go in as they are: the kernel turns them to the coded basis itself. */
-  readonly rawQuery: boolean;
-}
 
 /** The shape of one dispatch. */
 export interface ScoreShape {
@@ -55,9 +42,8 @@ function strides(kv: KvFormat, shape: ScoreShape): { row: number; head: number; 
  * @param queries nKvHeads · gqa of them, in the original basis
  */
 export function scoreCase(
-  kernel: ScoreKernel,
-  kv: KvFormat,
-  options: FormatOptions,
+  kernel: KernelEntry,
+  { codec: kv, options }: RowFormat,
   shape: ScoreShape,
   encoded: Uint8Array,
   queries: readonly Float32Array[],
@@ -90,12 +76,12 @@ export function scoreCase(
       }
     }
   }
-  const given = kernel.rawQuery ? queries : prepared;
+  const given = kernel.queries === "original" ? queries : prepared;
   const flat = new Float32Array(given.length * given[0]!.length);
   for (const [i, query] of given.entries()) flat.set(query, i * query.length);
 
   const heads = HEADS.findLast((count) => count <= shape.heads) ?? 1;
-  const extra = kernel.entry.buffers.includes("codebooks") ? [trellisCodebooks(), trellisUnits(kv)] : [];
+  const extra = kernel.buffers.includes("codebooks") ? [trellisCodebooks(), trellisUnits(kv)] : [];
   return {
     constants: { rows, heads, threads: teamSize(rows) * rows },
     groups: [Math.ceil(nKv / rows), nKvHeads, Math.ceil(gqa / heads)],
@@ -116,88 +102,80 @@ export function scoreCase(
 }
 
 function generated(
-  kernel: ScoreKernel,
-  scored: ScoredFormat,
-  headDim: number,
+  kernel: KernelEntry,
+  format: RowFormat,
   change: Partial<ScoreShape>,
   scales: ScaleProfile = "normal",
   long = false,
 ): PlannedCase {
   const shape = { ...DEFAULT_SHAPE, ...change };
-  const options = Object.values(scored.options).join(" ");
+  const { codec } = format;
+  const options = Object.values(format.options).join(" ");
   const name =
-    `${scored.name}${options && ` ${options}`} d${headDim} n_kv ${shape.nKv} ` +
+    `${codec.name}${options && ` ${options}`} d${codec.headDim} n_kv ${shape.nKv} ` +
     `gqa ${shape.gqa}x${shape.nKvHeads} rows ${shape.rows} heads ${shape.heads} ${shape.layout} ${scales}`;
-  const kv = formatOf(scored.name, headDim, scored.options);
   return {
-    kernel: kernel.entry,
-    format: kv,
-    options: scored.options,
-    name,
-    origin: "generated",
-    long,
+    ...{ kernel, formats: [format], name, origin: "generated", long, files: [] },
     make: (halfQueries) => {
-      const random = new Random(headDim * 131 + shape.nKv * 17 + shape.gqa);
-      const encoded = randomRows(kv, shape.nKv * shape.nKvHeads, random, scales);
-      const queries = Array.from({ length: shape.nKvHeads * shape.gqa }, () => random.floats(headDim));
-      return scoreCase(kernel, kv, scored.options, shape, encoded, queries, halfQueries);
+      const random = new Random(codec.headDim * 131 + shape.nKv * 17 + shape.gqa);
+      const encoded = randomRows(codec, shape.nKv * shape.nKvHeads, random, scales);
+      const queries = Array.from({ length: shape.nKvHeads * shape.gqa }, () => random.floats(codec.headDim));
+      return scoreCase(kernel, format, shape, encoded, queries, halfQueries);
     },
   };
 }
 
-function golden(kernel: ScoreKernel, rows: GoldenRows): PlannedCase {
+function golden(kernel: KernelEntry, { format, label, files, count, read }: GoldenRows): PlannedCase {
   return {
-    kernel: kernel.entry,
-    format: rows.format,
-    options: rows.options,
-    name: `golden ${rows.label}`,
-    origin: "golden",
-    long: false,
+    ...{ kernel, formats: [format], name: `golden ${label}`, origin: "golden", long: false, files },
     make: (halfQueries) => {
-      const { rows: encoded, queries } = rows.read();
-      const shape = { ...DEFAULT_SHAPE, nKv: rows.count, nKvHeads: 1, gqa: queries.length, heads: 4 };
-      return scoreCase(kernel, rows.format, rows.options, shape, encoded, queries, halfQueries);
+      const { rows, queries } = read();
+      const shape = { ...DEFAULT_SHAPE, nKv: count, nKvHeads: 1, gqa: queries.length, heads: 4 };
+      return scoreCase(kernel, format, shape, rows, queries, halfQueries);
     },
   };
 }
 
-const HEAD_DIMS = [64, 96, 128, 256, 512];
+/** Whole slices of 128 values, a slice alone that is not whole, and a last slice of 32, 64 and 96. */
+const HEAD_DIMS = [64, 96, 128, 160, 192, 224, 256, 320, 512];
 const SCALES: readonly ScaleProfile[] = ["tiny", "huge", "zero", "nan"];
+/** More positions than 16 bits count, and more than a whole group beyond them. */
+const MANY_POSITIONS = 65_536 + 67;
 
-function fits(scored: ScoredFormat, headDim: number): boolean {
-  try {
-    formatOf(scored.name, headDim, scored.options);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** All cases of a score kernel: golden rows, then generated ones that vary one thing at a time. */
-export function scoreCases(kernel: ScoreKernel): PlannedCase[] {
-  const plan = goldenRows(kernel.formats.map((scored) => scored.name)).map((rows) => golden(kernel, rows));
-  for (const scored of kernel.formats) {
-    for (const headDim of HEAD_DIMS) {
-      if (fits(scored, headDim)) plan.push(generated(kernel, scored, headDim, {}));
+/** All cases of a score kernel: the seed's, golden rows, then generated ones that vary one thing at a time. */
+export function scoreCases(kernel: KernelEntry): PlannedCase[] {
+  const plan = [
+    ...seedCases(kernel),
+    ...goldenRows(kernel.formats.map(({ name }) => name)).map((rows) => golden(kernel, rows)),
+  ];
+  for (const { name, options } of kernel.formats) {
+    for (const choice of options) {
+      for (const headDim of HEAD_DIMS) {
+        const format = fittingFormat(name, headDim, choice);
+        if (format) plan.push(generated(kernel, format, {}));
+      }
     }
   }
-  const first = kernel.formats[0]!;
-  const dim = fits(first, 64) ? 64 : 128;
+  const { name, options } = kernel.formats[0]!;
+  const wide = fittingFormat(name, 512, options[0]!)!;
+  const narrow = fittingFormat(name, 64, options[0]!) ?? fittingFormat(name, 128, options[0]!)!;
   const more = (change: Partial<ScoreShape>, scales?: ScaleProfile, long?: boolean): void => {
-    plan.push(generated(kernel, first, dim, change, scales, long));
+    plan.push(generated(kernel, narrow, change, scales, long));
   };
   for (const gqa of [1, 3, 4, 8]) more({ gqa, heads: gqa, nKv: 33 });
   more({ gqa: 8, heads: 2, nKv: 33 });
+  for (const nKvHeads of [3, 5, 8]) more({ nKvHeads, nKv: 33 });
+  more({ nKvHeads: 3, gqa: 3, heads: 4, nKv: 33, layout: "head" });
   for (const rows of [1, 2, 4, 8, 128]) {
     more({ rows, nKv: 31 });
     // Enough values that every thread of a team has some.
-    plan.push(generated(kernel, first, 512, { rows, nKv: 31 }));
+    plan.push(generated(kernel, wide, { rows, nKv: 31 }));
   }
   for (const nKv of [128, 200]) more({ rows: 128, nKv });
-  plan.push(generated(kernel, first, 512, { rows: 128, nKv: 200, gqa: 8, heads: 8 }));
+  plan.push(generated(kernel, wide, { rows: 128, nKv: 200, gqa: 8, heads: 8 }));
   for (const nKv of [1, 2, 32, 257]) more({ nKv, nKvHeads: 1 });
   more({ nKv: 4096, nKvHeads: 1 }, "normal", true);
-  more({ nKv: 65536, nKvHeads: 1, gqa: 1, heads: 1 }, "normal", true);
+  more({ nKv: MANY_POSITIONS, nKvHeads: 1, gqa: 1, heads: 1, rows: 128 }, "normal", true);
   for (const scales of SCALES) more({}, scales);
   more({ layout: "head", nKv: 45 });
   return plan;

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FormatOptions } from "@eliza-inference/codecs";
-import type { KernelEntry } from "./device.ts";
+import type { KernelEntry, SeedFixture } from "./device.ts";
 import { formatOf } from "./format-of.ts";
 import { halfQuery } from "./half-queries.ts";
 import { type KernelCase, type PlannedCase, SEED_TOLERANCE } from "./kernel-case.ts";
@@ -9,53 +8,10 @@ import { ROOT } from "./repository.ts";
 import { trellisCodebooks, trellisUnits } from "./trellis-buffers.ts";
 import { teamSize } from "./variants.ts";
 
-/** One of the seed's own fixture files, as a kernel reads it. */
-interface SeedFixture {
-  readonly file: string;
-  readonly format: string;
-  readonly options?: FormatOptions;
-  /** Names of its fields. Queries go in as they are: the seed's are in the basis that the kernel takes. */
-  readonly query: string;
-  readonly rows: string;
-  readonly scores: string;
-}
-
-function fixture(file: string, formatName: string, change: Partial<SeedFixture> = {}): SeedFixture {
-  return { file, format: formatName, query: "q", rows: "k_blocks", scores: "expected_scores", ...change };
-}
-
-const QJL = [fixture("qjl", "qjl1_256", { query: "q_sketch", options: { projection: "iid" } })];
-const RESIDUAL = { options: { residual: true } };
-const POLAR = [fixture("polar", "q4_polar"), fixture("polar_qjl", "q4_polar", RESIDUAL)];
-
-const FIXTURES: Readonly<Record<string, readonly SeedFixture[]>> = {
-  turbo3_score: [fixture("turbo3", "turbo3"), fixture("turbo3_rot", "turbo3")],
-  turbo4_score: [fixture("turbo4", "turbo4"), fixture("turbo4_rot", "turbo4")],
-  trellis_score: [fixture("turbo3_tcq", "turbo3_tcq"), fixture("turbo3_tcq_rot", "turbo3_tcq")],
-  qjl_score: QJL,
-  qjl_mul_mv: QJL,
-  polar_score: POLAR,
-  polar_mul_mv: POLAR,
-  polar_preht_score: [
-    fixture("polar_preht", "q4_polar", { query: "hq" }),
-    fixture("polar_preht", "q4_polar", {
-      query: "hq",
-      rows: "k_blocks_qjl",
-      scores: "expected_scores_qjl",
-      ...RESIDUAL,
-    }),
-  ],
-};
-
 const HEAD_DIM = 128;
 
 function pathOf({ file }: SeedFixture): string {
   return `fixtures/${file}.json`;
-}
-
-/** The seed's fixture files that a kernel is held against, from ROOT. */
-export function seedFiles(kernel: KernelEntry): string[] {
-  return [...new Set((FIXTURES[kernel.id] ?? []).map(pathOf))];
 }
 
 function seedCase(kernel: KernelEntry, seed: SeedFixture, halfQueries: boolean): KernelCase {
@@ -77,8 +33,8 @@ function seedCase(kernel: KernelEntry, seed: SeedFixture, halfQueries: boolean):
       expected[row] = decoded.reduce((sum, value, i) => sum + value * query[i]!, 0);
     }
   }
-  const flags = seed.options?.residual ? 1 : 0;
-  const isMatrix = kernel.id.endsWith("_mul_mv");
+  const flags = seed.options.residual ? 1 : 0;
+  const isMatrix = kernel.family === "mul_mv";
   const perGroup = 8;
   return {
     constants: { rows: perGroup, heads: 1, threads: teamSize(perGroup) * perGroup },
@@ -100,16 +56,13 @@ function seedCase(kernel: KernelEntry, seed: SeedFixture, halfQueries: boolean):
 
 /** The seed's own set, at its own tolerance. */
 export function seedCases(kernel: KernelEntry): PlannedCase[] {
-  return (FIXTURES[kernel.id] ?? []).map((seed) => {
-    const options = seed.options ?? {};
-    return {
-      kernel,
-      format: formatOf(seed.format, HEAD_DIM, options),
-      options,
-      name: `seed ${seed.file} ${seed.rows}`,
-      origin: "seed" as const,
-      long: false,
-      make: (halfQueries = false) => seedCase(kernel, seed, halfQueries),
-    };
-  });
+  return kernel.seeds.map((seed) => ({
+    kernel,
+    formats: [{ codec: formatOf(seed.format, HEAD_DIM, seed.options), options: seed.options }],
+    name: `seed ${seed.file} ${seed.rows}`,
+    origin: "seed" as const,
+    long: false,
+    files: [pathOf(seed)],
+    make: (halfQueries = false) => seedCase(kernel, seed, halfQueries),
+  }));
 }

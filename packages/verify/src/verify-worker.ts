@@ -19,9 +19,7 @@ try {
   for (const id of task.kernels) {
     const kernel = kernelById(id)!;
     const plan = planOf(kernel, task.short);
-    const reasons = plan.map((planned) =>
-      device.lacks?.(kernel, { ...planned.format, options: planned.options }),
-    );
+    const reasons = plan.map((planned) => device.lacks?.(kernel, planned.formats));
     if (reasons.every((reason) => reason !== undefined)) {
       send({ kind: "lacking", kernel: id, reason: reasons[0] ?? "no case" });
       continue;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Backend, KernelEntry } from "../device.ts";
 import { sourcePath } from "../evidence.ts";
 import { KERNELS } from "../kernels.ts";
-import { fixturesOf, formatsOf } from "../plan.ts";
+import { fixturesOf } from "../plan.ts";
 import { ROOT, sha256 } from "../repository.ts";
 import { symbolOf } from "../variants.ts";
 import type { BackendClaim, Contract, KernelClaim } from "./contract-file.ts";
@@ -11,22 +11,12 @@ import type { EvidenceFile } from "./evidence-files.ts";
 import { earnedStatus } from "./rules.ts";
 import { TARGETS } from "./targets.ts";
 
-/** The capability that each kernel gives, as the seed's manifests name them. */
-const CAPABILITY: Readonly<Record<string, string>> = {
-  turbo3: "turbo3",
-  turbo4: "turbo4",
-  tbq3: "tbq3",
-  trellis: "turbo3_tcq",
-  polar: "polarquant",
-  qjl: "qjl_full",
-};
-
 const CPU_HEADER = "kernels/cpu/include/eliza_kv.h";
 
 /** The CPU library's function that stands for a kernel, or undefined where it has none for the format. */
 function cpuClaim(kernel: KernelEntry): Omit<BackendClaim, "status"> | undefined {
   const header = readFileSync(join(ROOT, CPU_HEADER), "utf8");
-  const format = formatsOf(kernel)[0]!;
+  const format = kernel.formats[0]!.name;
   const symbol = `ELIZA_KV_DECLARE(${format})`;
   return header.includes(symbol) ? { source: CPU_HEADER, symbol } : undefined;
 }
@@ -45,8 +35,8 @@ function kernelClaim(kernel: KernelEntry, files: readonly EvidenceFile[]): Kerne
   }
   return {
     id: kernel.id,
-    formats: formatsOf(kernel),
-    capability: CAPABILITY[kernel.id.split("_")[0]!]!,
+    formats: kernel.formats.map(({ name }) => name),
+    capability: kernel.capability,
     fixtures: Object.fromEntries(
       fixturesOf(kernel).map((path) => [path, sha256(readFileSync(join(ROOT, path)))]),
     ),

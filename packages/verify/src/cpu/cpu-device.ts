@@ -12,6 +12,7 @@ import type {
 import { VerifyError } from "../errors.ts";
 import { HostBuffer } from "../host-buffer.ts";
 import { buildCpuLibrary } from "./build-library.ts";
+import { CPU_RUNS, type CpuFormat, type Native } from "./cpu-runs.ts";
 
 koffi.struct("eliza_kv_format", {
   name: "str",
@@ -22,6 +23,7 @@ koffi.struct("eliza_kv_format", {
   graph_rotation: "bool",
   shiftable: "bool",
   keys_only: "bool",
+  needs_map: "bool",
   encode: "void *",
   encode_reference: "void *",
   decode: "void *",
@@ -30,29 +32,18 @@ koffi.struct("eliza_kv_format", {
   dot: "void *",
 });
 const decodeType = koffi.proto("void eliza_kv_decode(uint64_t bytes, _Out_ float *row, int64_t n)");
-const prepareType = koffi.proto("void eliza_kv_prepare(const float *query, _Out_ float *prepared, int64_t n)");
+const prepareType = koffi.proto(
+  "void eliza_kv_prepare(const float *query, _Out_ float *prepared, int64_t n)",
+);
 const dotType = koffi.proto(
   "void eliza_kv_dot(int n, _Out_ float *score, size_t bs, uint64_t bytes, size_t bx, const void *prepared, size_t by, int nrc)",
 );
 
-type Native = (...args: readonly unknown[]) => void;
-
-/** A format's functions in the library. */
-interface Format {
-  /** Packs a float32 sketch as `dot` reads it; undefined where `dot` reads float32. */
-  readonly packQuery: Native | undefined;
-  readonly decode: Native;
-  readonly prepareQuery: Native;
-  readonly dot: Native;
-}
-
 type Library = ReturnType<typeof koffi.load>;
 
-/** The name under which the library has a format at this head size. */
-function libraryName(format: RowFormat): string {
-  if (format.name === "qjl1_256" && format.options.projection === "iid") return "qjl1_256_iid";
-  const tiled = format.name === "turbo3" || format.name.endsWith("_tcq");
-  return tiled && format.tile === 64 ? `${format.name}_64` : format.name;
+/** The cache name under which the library has a format; its tile follows from the head size. */
+function cacheName({ codec, options }: RowFormat): string {
+  return options.projection === "iid" ? `${codec.name}_iid` : codec.name;
 }
 
 /**
@@ -62,7 +53,8 @@ function libraryName(format: RowFormat): string {
 export class CpuDevice implements Device {
   readonly description: DeviceDescription;
   readonly schedules = 1;
-  readonly #formats = new Map<string, Format>();
+  readonly #find: (cacheName: string, headDim: number) => unknown;
+  readonly #packQuery: Native;
   /** Held: a library that is collected is unloaded, and its functions with it. */
   readonly library: Library;
 
@@ -82,7 +74,10 @@ export class CpuDevice implements Device {
         "leave the choice out",
       );
     }
-    this.#readFormats(library);
+    this.#find = library.func("const eliza_kv_format *eliza_kv_format_for_head(str, int32_t)");
+    this.#packQuery = library.func(
+      "void eliza_kv_qjl1_256_pack_query(float *sketch, _Out_ uint8_t *prepared, int64_t n)",
+    ) as unknown as Native;
     const path = library.func("str eliza_kv_isa()")() as string;
     this.description = {
       name: "cpu",
@@ -107,50 +102,54 @@ export class CpuDevice implements Device {
     }
   }
 
-  #readFormats(library: Library): void {
-    const list = library.func("const eliza_kv_format *eliza_kv_formats(_Out_ size_t *count)");
-    const count = [0];
-    const first = list(count);
-    const formats = koffi.decode(first, "eliza_kv_format", Number(count[0])) as Record<string, unknown>[];
-    const packQuery = library.func(
-      "void eliza_kv_qjl1_256_pack_query(float *sketch, _Out_ uint8_t *prepared, int64_t n)",
-    );
-    for (const format of formats) {
-      const name = format.name as string;
-      this.#formats.set(name, {
-        packQuery: name.startsWith("qjl1_256") ? (packQuery as unknown as Native) : undefined,
-        decode: koffi.decode(format.decode, decodeType) as Native,
-        prepareQuery: koffi.decode(format.prepare_query, prepareType) as Native,
-        dot: koffi.decode(format.dot, dotType) as Native,
-      });
-    }
+  /** The library's functions for rows of this format, or undefined where it has none. */
+  #format(format: RowFormat): CpuFormat | undefined {
+    const { headDim, rotatedDim } = format.codec;
+    const found = this.#find(cacheName(format), headDim);
+    if (found === null || format.options.residual) return undefined;
+    const fields = koffi.decode(found, "eliza_kv_format") as Record<string, unknown>;
+    return {
+      headDim,
+      rotatedDim,
+      packQuery: rotatedDim === headDim ? undefined : this.#packQuery,
+      decode: koffi.decode(fields.decode, decodeType) as Native,
+      prepareQuery: koffi.decode(fields.prepare_query, prepareType) as Native,
+      dot: koffi.decode(fields.dot, dotType) as Native,
+    };
   }
 
   setSchedule(): void {}
 
-  lacks(_entry: KernelEntry, format: RowFormat): string | undefined {
-    if (format.options.residual) return "the CPU library has no residual";
-    const name = libraryName(format);
-    return this.#formats.has(name) ? undefined : `the CPU library has no ${name}`;
+  lacks(entry: KernelEntry, formats: readonly RowFormat[]): string | undefined {
+    if (!CPU_RUNS[entry.family]) return `the CPU library does not compute ${entry.family}`;
+    const missing = formats.find((format) => this.#format(format) === undefined);
+    if (!missing) return undefined;
+    if (missing.options.residual) return "the CPU library has no residual";
+    const { name, headDim } = missing.codec;
+    const choice = Object.values(missing.options).join(" ");
+    return `the CPU library has no ${name}${choice && ` ${choice}`} for heads of ${headDim} values`;
   }
 
-  halfQueries(entry: KernelEntry): boolean {
-    return entry.id === "qjl_score" || entry.id === "qjl_mul_mv";
+  halfQueries({ codec }: RowFormat): boolean {
+    return codec.rotatedDim !== codec.headDim;
   }
 
   buffer(content: number | ArrayBufferView): DeviceBuffer {
     return new HostBuffer(content);
   }
 
-  async load(entry: KernelEntry, _constants: KernelConstants, format: RowFormat): Promise<Kernel> {
-    const native = this.#formats.get(libraryName(format))!;
-    const run = entry.id.endsWith("_get_rows") ? getRows : entry.id.endsWith("_mul_mv") ? mulMv : score;
-    const rotates = entry.id === "polar_score" || entry.id === "polar_mul_mv";
+  async load(
+    entry: KernelEntry,
+    _constants: KernelConstants,
+    formats: readonly RowFormat[],
+  ): Promise<Kernel> {
+    const run = CPU_RUNS[entry.family]!;
+    const native = formats.map((format) => this.#format(format)!);
     return {
       dispatch: async (_groups, buffers, params, repeat = 1) => {
         const bytes = buffers.map((buffer) => (buffer as HostBuffer).bytes);
         const started = performance.now();
-        for (let i = 0; i < repeat; i++) run(native, format, rotates, bytes, params);
+        for (let i = 0; i < repeat; i++) run(entry, native, bytes, params);
         return performance.now() - started;
       },
       [Symbol.dispose]: () => {},
@@ -159,74 +158,3 @@ export class CpuDevice implements Device {
 
   [Symbol.dispose](): void {}
 }
-
-function floats(bytes: Uint8Array): Float32Array {
-  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-}
-
-function prepared(native: Format, format: RowFormat, rotates: boolean, queries: Float32Array, index: number) {
-  const length = rotates ? format.headDim : format.rotatedDim;
-  const query = queries.subarray(index * length, (index + 1) * length);
-  if (native.packQuery) {
-    const packed = new Uint8Array(2 * query.length);
-    native.packQuery(query, packed, format.headDim);
-    return packed;
-  }
-  if (!rotates) return query;
-  const out = new Float32Array(format.rotatedDim);
-  native.prepareQuery(query, out, format.headDim);
-  return out;
-}
-
-/** Where a buffer lies; rows are addressed in it, since handing over a view of the rest would copy it. */
-function addressOf(bytes: Uint8Array): bigint {
-  return BigInt(koffi.address(bytes));
-}
-
-function dot(native: Format, format: RowFormat, bytes: bigint, query: Float32Array | Uint8Array): number {
-  const out = new Float32Array(1);
-  native.dot(format.headDim, out, 0, bytes, 0, query, 0, 1);
-  return out[0]!;
-}
-
-type Run = (
-  native: Format,
-  format: RowFormat,
-  rotates: boolean,
-  bytes: readonly Uint8Array[],
-  params: Uint32Array,
-) => void;
-
-const score: Run = (native, format, rotates, [rows, queries, scores], params) => {
-  const [nHeads, nKvHeads, nKv, , rowStride, headStride] = params as unknown as number[];
-  const out = floats(scores!);
-  const base = addressOf(rows!);
-  for (let head = 0; head < nHeads!; head++) {
-    const kvHead = Math.floor(head / (nHeads! / nKvHeads!));
-    const query = prepared(native, format, rotates, floats(queries!), head);
-    for (let t = 0; t < nKv!; t++) {
-      const row = base + BigInt(t * rowStride! + kvHead * headStride!);
-      out[head * nKv! + t] = dot(native, format, row, query);
-    }
-  }
-};
-
-const mulMv: Run = (native, format, rotates, [rows, vector, result], params) => {
-  const [nRows, , rowStride] = params as unknown as number[];
-  const out = floats(result!);
-  const query = prepared(native, format, rotates, floats(vector!), 0);
-  const base = addressOf(rows!);
-  for (let row = 0; row < nRows!; row++)
-    out[row] = dot(native, format, base + BigInt(row * rowStride!), query);
-};
-
-const getRows: Run = (native, format, _rotates, [rows, ids, result], params) => {
-  const [nIds, nCols, rowStride] = params as unknown as number[];
-  const out = floats(result!);
-  const base = addressOf(rows!);
-  const list = new Uint32Array(ids!.buffer, ids!.byteOffset, nIds!);
-  for (const [i, id] of list.entries()) {
-    const row = out.subarray(i * nCols!, (i + 1) * nCols!);
-    native.decode(base + BigInt(id * rowStride!), row, format.headDim);
-  }
-};

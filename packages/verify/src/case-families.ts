@@ -1,0 +1,20 @@
+import type { FamilyName, KernelEntry } from "./device.ts";
+import type { PlannedCase } from "./kernel-case.ts";
+import { matrixCases } from "./matrix-cases.ts";
+import { scoreCases } from "./score-cases.ts";
+
+/** How the cases of a family of kernels are made. */
+export interface CaseFamily {
+  /** The module of this folder with its cases, float64 reference and tolerances; evidence names its hash. */
+  readonly module: string;
+  cases(kernel: KernelEntry): PlannedCase[];
+}
+
+const matrix: CaseFamily = { module: "matrix-cases.ts", cases: matrixCases };
+
+/** A kernel with cases of its own kind gets a name in FamilyName and a line here. */
+export const CASE_FAMILIES: Readonly<Record<FamilyName, CaseFamily>> = {
+  score: { module: "score-cases.ts", cases: scoreCases },
+  mul_mv: matrix,
+  get_rows: matrix,
+};
