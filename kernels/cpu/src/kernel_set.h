@@ -27,9 +27,9 @@
         .turbo4_tcq_64 = {turbo4_tcq_64_encode, turbo4_tcq_64_decode, rotate_row_64, turbo4_tcq_64_dot},               \
         .turbo2_tcq = {turbo2_tcq_encode, turbo2_tcq_decode, rotate_row_128, turbo2_tcq_dot},                          \
         .turbo2_tcq_64 = {turbo2_tcq_64_encode, turbo2_tcq_64_decode, rotate_row_64, turbo2_tcq_64_dot},               \
-        .qjl1_256 = {qjl1_256_encode, qjl1_256_decode, qjl1_256_prepare, qjl_dot},                                      \
-        .qjl1_256_iid = {qjl1_256_iid_encode, qjl1_256_iid_decode, qjl1_256_iid_prepare, qjl_dot},                      \
-        .q4_polar = {polar_encode, polar_decode, polar_prepare, polar_dot},                                             \
+        .qjl1_256 = {qjl1_256_encode, qjl1_256_decode, qjl1_256_prepare, qjl_dot},                                     \
+        .qjl1_256_iid = {qjl1_256_iid_encode, qjl1_256_iid_decode, qjl1_256_iid_prepare, qjl_dot},                     \
+        .q4_polar = {polar_encode, polar_decode, polar_prepare, polar_dot},                                            \
         .turbo4_mix_64 = MIXED_SET(turbo4_mix_64, rotate_row_32),                                                      \
         .turbo4_mix_128 = MIXED_SET(turbo4_mix_128, rotate_row_32),                                                    \
         .turbo4_mix_256 = MIXED_SET(turbo4_mix_256, rotate_row_64),                                                    \

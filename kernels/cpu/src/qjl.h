@@ -95,8 +95,8 @@ static float qjl_dot(const uint8_t *bytes, const void *prepared, int64_t n) {
     static void format##_decode(const uint8_t *bytes, float *row, int64_t n, bool original) {                          \
         qjl_decode(projection, bytes, row, n, original);                                                               \
     }                                                                                                                  \
-    static void format##_prepare(const float *query, void *prepared, int64_t n) {                                       \
-        qjl_prepare(projection, query, prepared, n);                                                                    \
+    static void format##_prepare(const float *query, void *prepared, int64_t n) {                                      \
+        qjl_prepare(projection, query, prepared, n);                                                                   \
     }
 DEFINE_QJL(qjl1_256, qjl_orthogonal)
 DEFINE_QJL(qjl1_256_iid, qjl_iid)
