@@ -1,6 +1,8 @@
 /** `npm run build:native`: builds the native library, or says that it is there. */
+
+import { ensureNativeLibrary } from "./ensure-native-library.ts";
 import { BuildError } from "./errors.ts";
-import { ensureNativeLibrary, type NativeVariant } from "./native-library.ts";
+import type { NativeVariant } from "./native-library.ts";
 
 const variant = (process.argv[2] ?? "edited") as NativeVariant;
 const started = Date.now();

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { realpath, stat } from "node:fs/promises";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { BuildError } from "./errors.ts";
 
@@ -8,28 +10,30 @@ export interface Tool {
   name: string;
   command: string;
   version: string;
+  /** the program's file, its size and time: the same ones mean the same version */
+  file: string;
 }
 
 /** What builds the library, and the packages that bring it, by package manager. */
-const NEEDED: { name: string; commands: string[]; packages: Record<PackageManager, string> }[] = [
+const NEEDED: { name: string; commands: () => string[]; packages: Record<PackageManager, string> }[] = [
   {
     name: "C compiler",
-    commands: [process.env.CC ?? "", "cc", "gcc", "clang"],
+    commands: () => [process.env.CC ?? "", "cc", "gcc", "clang"],
     packages: { apt: "gcc", dnf: "gcc", pacman: "gcc", apk: "build-base", brew: "" },
   },
   {
     name: "C++ compiler",
-    commands: [process.env.CXX ?? "", "c++", "g++", "clang++"],
+    commands: () => [process.env.CXX ?? "", "c++", "g++", "clang++"],
     packages: { apt: "g++", dnf: "gcc-c++", pacman: "gcc", apk: "build-base", brew: "" },
   },
   {
     name: "cmake",
-    commands: ["cmake"],
+    commands: () => ["cmake"],
     packages: { apt: "cmake", dnf: "cmake", pacman: "cmake", apk: "cmake", brew: "cmake" },
   },
   {
     name: "ninja",
-    commands: ["ninja", "ninja-build"],
+    commands: () => ["ninja", "ninja-build"],
     packages: { apt: "ninja-build", dnf: "ninja-build", pacman: "ninja", apk: "samurai", brew: "ninja" },
   },
 ];
@@ -52,6 +56,34 @@ async function version(command: string): Promise<string | undefined> {
   }
 }
 
+/** Path, size and time of a program's file as PATH finds it, or undefined. */
+async function toolFile(command: string): Promise<string | undefined> {
+  const suffixes = process.platform === "win32" ? ["", ".exe", ".cmd"] : [""];
+  for (const folder of /[\\/]/.test(command) ? [""] : (process.env.PATH ?? "").split(delimiter)) {
+    for (const suffix of suffixes) {
+      try {
+        const path = await realpath(join(folder, command + suffix));
+        const { size, mtimeMs } = await stat(path);
+        return `${path} ${size} ${mtimeMs}`;
+      } catch {} // not in this folder
+    }
+  }
+  return undefined;
+}
+
+/** Whether what PATH finds now are the files of these tools, or nothing: what is gone has not changed. Runs none. */
+export async function unchangedTools(tools: readonly Tool[]): Promise<boolean> {
+  const same = tools.map(async ({ name, file }) => {
+    const commands = NEEDED.find((needed) => needed.name === name)?.commands() ?? [];
+    for (const command of commands.filter(Boolean)) {
+      const found = await toolFile(command);
+      if (found !== undefined) return found === file;
+    }
+    return true;
+  });
+  return (await Promise.all(same)).every(Boolean);
+}
+
 async function packageManager(): Promise<PackageManager> {
   for (const manager of ["apt", "dnf", "pacman", "apk", "brew"] as const) {
     const probe = manager === "apt" ? "apt-get" : manager;
@@ -66,10 +98,10 @@ export async function findTools(): Promise<{ tools: Tool[]; missing: { name: str
   const missing: { name: string; install: string }[] = [];
   for (const { name, commands, packages } of NEEDED) {
     let found: Tool | undefined;
-    for (const command of commands.filter(Boolean)) {
+    for (const command of commands().filter(Boolean)) {
       const text = await version(command);
       if (text !== undefined) {
-        found = { name, command, version: text };
+        found = { name, command, version: text, file: (await toolFile(command)) ?? "" };
         break;
       }
     }

@@ -1,9 +1,6 @@
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
-import { promisify } from "node:util";
 import { findTools } from "@eliza-inference/build";
-import { knownModels, resolveModel } from "eliza-inference";
+import { knownModels, processorFeatures, resolveModel } from "eliza-inference";
 import { nativeCheck } from "./native-check.ts";
 import { bytesText } from "./quantities.ts";
 
@@ -91,7 +88,7 @@ const interesting = [
 
 async function cpuCheck(): Promise<Check> {
   const model = cpus()[0]?.model.trim() || process.arch;
-  const found = (await cpuFeatures()).filter((feature) => interesting.includes(feature));
+  const found = (await processorFeatures()).filter((feature) => interesting.includes(feature));
   const features = found.length > 0 ? `; ${found.join(", ")}` : "";
   const text = `${model}, ${availableParallelism()} threads${features}`;
   if (process.platform === "linux" && process.arch === "x64" && !found.includes("avx2")) {
@@ -103,19 +100,4 @@ async function cpuCheck(): Promise<Check> {
     };
   }
   return { name: "processor", state: "ok", found: text };
-}
-
-async function cpuFeatures(): Promise<string[]> {
-  const run = promisify(execFile);
-  try {
-    if (process.platform === "linux") {
-      const text = await readFile("/proc/cpuinfo", "utf8");
-      return /^(?:flags|Features)\s*:\s*(.*)$/m.exec(text)?.[1]?.split(/\s+/) ?? [];
-    }
-    if (process.platform === "darwin" && process.arch === "x64") {
-      const names = ["machdep.cpu.features", "machdep.cpu.leaf7_features"];
-      return (await run("sysctl", ["-n", ...names])).stdout.toLowerCase().split(/\s+/);
-    }
-  } catch {}
-  return [];
 }

@@ -31,6 +31,7 @@ export interface FirstSteps {
 export function realSteps(host: Host, reporter: Reporter): FirstSteps {
   return {
     buildNative: async (onStage, onStep) => {
+      if (process.env.ELIZA_INFERENCE_LIBRARY) return undefined;
       const { ensureNativeLibrary } = await import("@eliza-inference/build");
       return (await ensureNativeLibrary({ onStage, onProgress: ({ step, of }) => onStep(step, of) })).library;
     },

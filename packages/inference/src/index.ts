@@ -14,6 +14,7 @@ export {
 export * from "./models/index.ts";
 export type { CacheTypeInfo } from "./native/native-library.ts";
 export { probeNativeLibrary } from "./native/probe-library.ts";
+export { processorFeatures } from "./native/processor-features.ts";
 export type {
   CacheDifference,
   FinishReason,

@@ -3,13 +3,8 @@ import { InferenceError } from "./errors.ts";
 import { readGguf } from "./gguf/index.ts";
 import { chooseMap } from "./maps/index.ts";
 import { resolveModel } from "./models/index.ts";
-import { findLibrary } from "./native/find-library.ts";
-import {
-  type CacheTypeInfo,
-  type ContextHandle,
-  NativeLibrary,
-  type StreamHandle,
-} from "./native/native-library.ts";
+import { loadLibrary } from "./native/load-library.ts";
+import type { CacheTypeInfo, ContextHandle, NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import { OutputPoller } from "./native/output-poller.ts";
 import type { StreamConfig } from "./native/stream-config.ts";
 import type { InferenceReport, StreamReport } from "./report.ts";
@@ -38,7 +33,7 @@ export interface OpenOptions {
   ubatchSize?: number;
   /** Streams that share one cache and are decoded together. Beyond them, streams get a cache of their own and take turns. Defaults to 1. */
   maxStreams?: number;
-  /** The native library's file. Defaults to ELIZA_INFERENCE_LIBRARY, or the built one. */
+  /** The native library's file. Defaults to ELIZA_INFERENCE_LIBRARY, the platform package's or the built one. */
   libraryPath?: string;
 }
 
@@ -111,7 +106,7 @@ export class Inference {
   static async open(model: string, options: OpenOptions = {}): Promise<Inference> {
     const { path } = await resolveModel(model);
     await readGguf(path); // says what is wrong with a file far better than the runtime does
-    const library = NativeLibrary.load(await findLibrary(options.libraryPath));
+    const library = await loadLibrary(options.libraryPath);
     const map = await chooseMap(path, {
       kvMap: options.kvMap ?? "auto",
       cacheTypeK: options.cacheTypeK ?? "f16",

@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from "node:fs";
 import { BuildError } from "../errors.ts";
 import type { Target } from "./target.ts";
 import { TARGETS } from "./targets.ts";
@@ -25,11 +26,19 @@ export function findTarget(name: string): Target {
   );
 }
 
-/** The C library of the running process, on Linux alone. Takes some 10 ms. */
+/** The C library of the running process, on Linux alone: the loader that its program names in its first page. */
 export function hostLibc(): "glibc" | "musl" | undefined {
   if (process.platform !== "linux") return undefined;
-  const report = process.report.getReport() as unknown as { header: { glibcVersionRuntime?: string } };
-  return report.header.glibcVersionRuntime ? "glibc" : "musl";
+  const page = Buffer.alloc(4096);
+  try {
+    const program = openSync("/proc/self/exe", "r");
+    try {
+      readSync(program, page, 0, page.length, 0);
+    } finally {
+      closeSync(program);
+    }
+  } catch {} // no /proc: glibc is the likelier one
+  return page.includes("/ld-musl-") ? "musl" : "glibc";
 }
 
 export interface Machine {

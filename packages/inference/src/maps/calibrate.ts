@@ -4,8 +4,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferenceError } from "../errors.ts";
 import { resolveModel } from "../models/index.ts";
-import { findLibrary } from "../native/find-library.ts";
-import { NativeLibrary } from "../native/native-library.ts";
+import { loadLibrary } from "../native/load-library.ts";
 import { mapOfUser } from "./map-files.ts";
 import { weightsHash } from "./weights-hash.ts";
 
@@ -25,7 +24,7 @@ export interface CalibrateOptions {
   /** Stops between two pieces of a few hundred tokens; nothing is written. */
   signal?: AbortSignal;
   onProgress?: (progress: { done: number; total: number }) => void;
-  /** The native library's file. Defaults to ELIZA_INFERENCE_LIBRARY, or the built one. */
+  /** The native library's file. Defaults to ELIZA_INFERENCE_LIBRARY, the platform package's or the built one. */
   libraryPath?: string;
 }
 
@@ -50,7 +49,7 @@ export async function calibrate(model: string, options: CalibrateOptions = {}): 
   const started = performance.now();
   const { path } = await resolveModel(model);
   const text = await readText(options.textPath ?? calibrationTextPath);
-  const library = NativeLibrary.load(await findLibrary(options.libraryPath));
+  const library = await loadLibrary(options.libraryPath);
   const modelSha256 = await weightsHash(path);
   const textSha256 = createHash("sha256").update(text).digest("hex");
   const outPath = resolve(options.outPath ?? mapOfUser(modelSha256));

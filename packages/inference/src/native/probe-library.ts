@@ -1,5 +1,5 @@
-import { findLibrary } from "./find-library.ts";
-import { ABI_VERSION, type CacheTypeInfo, NativeLibrary } from "./native-library.ts";
+import { loadLibrary } from "./load-library.ts";
+import { ABI_VERSION, type CacheTypeInfo } from "./native-library.ts";
 
 /** The native library that this package would use, loaded and asked. Throws NATIVE_LIBRARY_MISSING or ABI_MISMATCH. */
 export async function probeNativeLibrary(): Promise<{
@@ -7,7 +7,6 @@ export async function probeNativeLibrary(): Promise<{
   abi: string;
   cacheTypes: CacheTypeInfo[];
 }> {
-  const path = await findLibrary();
-  const library = NativeLibrary.load(path);
-  return { path, abi: ABI_VERSION, cacheTypes: library.cacheTypes() };
+  const library = await loadLibrary();
+  return { path: library.path, abi: ABI_VERSION, cacheTypes: library.cacheTypes() };
 }
