@@ -8,16 +8,23 @@ set_target_properties(eliza_kv_objects PROPERTIES C_STANDARD 11 C_VISIBILITY_PRE
 # The arithmetic is specified to the byte: no fused multiply-add unless a kernel writes one.
 target_compile_options(eliza_kv_objects PRIVATE -ffp-contract=off -Wall -Wextra -Wpedantic)
 
+# What a source's name allows beyond the architecture's base.
 if (CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(KERNELS_ARCHITECTURE x64)
+else ()
+    set(KERNELS_ARCHITECTURE ${CMAKE_SYSTEM_PROCESSOR})
+endif ()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KERNELS_DIR}/instruction-sets.txt)
+file(STRINGS ${KERNELS_DIR}/instruction-sets.txt INSTRUCTION_SETS REGEX "^${KERNELS_ARCHITECTURE} ")
+foreach (set IN LISTS INSTRUCTION_SETS)
+    string(REPLACE " " ";" words ${set})
+    list(POP_FRONT words architecture part)
     foreach (source IN LISTS KERNEL_SOURCES)
-        if (source MATCHES "avx2")
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c;-mbmi2")
-        elseif (source MATCHES "avx512")
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-                "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vbmi;-mavx512vnni;-mfma;-mf16c;-mbmi2")
+        if (source MATCHES ${part})
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${words}")
         endif ()
     endforeach ()
-endif ()
+endforeach ()
 
 add_library(eliza_kv SHARED $<TARGET_OBJECTS:eliza_kv_objects>)
 target_link_libraries(eliza_kv PRIVATE m)

@@ -1,17 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { userFolders } from "@eliza-inference/fetch";
 import { VerifyError } from "./errors.ts";
 import { sha256 } from "./repository.ts";
-
-function cacheFolder(): string {
-  const base =
-    process.env.XDG_CACHE_HOME ??
-    (process.platform === "win32" ? process.env.LOCALAPPDATA : undefined) ??
-    join(homedir(), ".cache");
-  return join(base, "eliza-inference", "kernels");
-}
 
 /**
  * The built form of `inputs`, from ELIZA_VERIFY_PREBUILT, from the user's cache, or made now.
@@ -22,7 +14,7 @@ export function cached(inputs: readonly string[], extension: string, build: (pat
   const name = `${sha256(inputs.join("\0")).slice(0, 32)}.${extension}`;
   const prebuilt = process.env.ELIZA_VERIFY_PREBUILT;
   if (prebuilt && existsSync(join(prebuilt, name))) return join(prebuilt, name);
-  const folder = cacheFolder();
+  const folder = join(userFolders().cache, "kernels");
   const path = join(folder, name);
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });

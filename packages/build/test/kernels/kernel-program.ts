@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { kernelFlags } from "../../src/kernel-flags.ts";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 const KERNELS = join(ROOT, "kernels/cpu");
@@ -16,17 +17,6 @@ const BASE_FLAGS = [
   "-Wpedantic",
   "-Werror",
 ];
-
-/** What each source may use beyond the architecture's base, by its name; as native/kernels.cmake has it. */
-function flagsOf(source: string, architecture: string): string[] {
-  if (architecture !== "x64") return [];
-  if (source.includes("avx512")) {
-    return ["f", "bw", "vl", "dq", "vbmi", "vnni"]
-      .map((set) => `-mavx512${set}`)
-      .concat("-mfma", "-mf16c", "-mbmi2");
-  }
-  return source.includes("avx2") ? ["-mavx2", "-mfma", "-mf16c", "-mbmi2"] : [];
-}
 
 export interface ProgramOptions {
   /** The C compiler; decides the architecture. */
@@ -58,7 +48,7 @@ export function buildKernelProgram(program: string, folder: string, options: Pro
     run(compiler, [
       ...BASE_FLAGS,
       ...flags,
-      ...flagsOf(source, architecture),
+      ...kernelFlags(ROOT, source, architecture),
       ...includes,
       "-c",
       source,

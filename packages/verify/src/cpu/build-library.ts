@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { kernelFlags } from "@eliza-inference/build/kernel-flags";
 import { cached, compile } from "../build-cache.ts";
 import { ROOT, sha256 } from "../repository.ts";
 
@@ -24,25 +25,6 @@ function cpuSources(): string[] {
     .map((file) => `${FOLDER}/${file}`);
 }
 
-/** Instruction sets that a source may use when its name says so. */
-function flagsFor(source: string): string[] {
-  if (process.arch !== "x64") return [];
-  if (source.includes("avx512")) {
-    return [
-      "-mavx512f",
-      "-mavx512bw",
-      "-mavx512vl",
-      "-mavx512dq",
-      "-mavx512vbmi",
-      "-mavx512vnni",
-      "-mfma",
-      "-mf16c",
-      "-mbmi2",
-    ];
-  }
-  return source.includes("avx2") ? ["-mavx2", "-mfma", "-mf16c", "-mbmi2"] : [];
-}
-
 /** The texts of the CPU kernels' sources, headers and tables, each with its path. */
 function sourceTexts(): string[] {
   const headers = ["kernels/cpu/include", FOLDER, "kernels/tables"].flatMap((folder) =>
@@ -50,7 +32,7 @@ function sourceTexts(): string[] {
       .filter((file) => /\.(h|inc)$/.test(file))
       .map((file) => `${folder}/${file}`),
   );
-  return [...cpuSources(), ...headers.sort()].map(
+  return [...cpuSources(), ...headers.sort(), "kernels/cpu/instruction-sets.txt"].map(
     (file) => `${file}\n${readFileSync(join(ROOT, file), "utf8")}`,
   );
 }
@@ -71,7 +53,15 @@ export function buildCpuLibrary(): string {
     const compiling = FLAGS.filter((flag) => flag !== "-shared");
     const objects = cpuSources().map((source, i) => {
       const object = `${target}.${i}.o`;
-      const args = [...compiling, ...flagsFor(source), ...includes, "-c", join(ROOT, source), "-o", object];
+      const args = [
+        ...compiling,
+        ...kernelFlags(ROOT, source),
+        ...includes,
+        "-c",
+        join(ROOT, source),
+        "-o",
+        object,
+      ];
       compile("cc", args, source, INSTALL);
       return object;
     });
