@@ -29,14 +29,18 @@ export type InferenceErrorCode =
   | "CLOSED"
   | FetchErrorCode;
 
-/** What went wrong, with a stable `code` and a `hint` that says what to do. */
+/**
+ * What went wrong, with a stable `code` and a `hint` that says what to do. Its `name` is InferenceError, and AbortError
+ * where the code is CANCELLED, as callers of abortable functions expect.
+ */
 export class InferenceError extends Error {
-  override readonly name = "InferenceError";
+  override readonly name: "InferenceError" | "AbortError";
   readonly code: InferenceErrorCode;
   readonly hint: string;
 
   constructor(code: InferenceErrorCode, message: string, hint: string, options?: { cause?: unknown }) {
     super(message, options);
+    this.name = code === "CANCELLED" ? "AbortError" : "InferenceError";
     this.code = code;
     this.hint = hint;
   }

@@ -1,7 +1,7 @@
 export { type ChatMessage, type ChatTool, renderChat } from "./chat/index.ts";
 export { InferenceError, type InferenceErrorCode } from "./errors.ts";
 export { readGguf } from "./gguf/index.ts";
-export { Inference, type OpenOptions, type StreamOptions } from "./inference.ts";
+export { Inference, type TokenizeOptions } from "./inference.ts";
 export {
   type Calibrated,
   type CalibrateOptions,
@@ -15,6 +15,7 @@ export * from "./models/index.ts";
 export type { CacheTypeInfo } from "./native/native-library.ts";
 export { probeNativeLibrary } from "./native/probe-library.ts";
 export { processorFeatures } from "./native/processor-features.ts";
+export type { OpenOptions, SamplingOptions, StreamOptions } from "./options.ts";
 export type {
   CacheDifference,
   FinishReason,

@@ -1,3 +1,5 @@
+import { checkOptions, checkValue } from "./arguments/check.ts";
+import { flag, text } from "./arguments/rule.ts";
 import { type ChatMessage, type RenderChatOptions, renderChat, wantsBegin } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 import { readGguf } from "./gguf/index.ts";
@@ -7,55 +9,26 @@ import { loadLibrary } from "./native/load-library.ts";
 import type { CacheTypeInfo, ContextHandle, NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import { OutputPoller } from "./native/output-poller.ts";
 import type { StreamConfig } from "./native/stream-config.ts";
+import {
+  checkIds,
+  checkOpenOptions,
+  checkPrompt,
+  checkSampling,
+  type OpenOptions,
+  type SamplingOptions,
+  type StreamOptions,
+  samplingRules,
+  streamRules,
+} from "./options.ts";
 import type { InferenceReport, StreamReport } from "./report.ts";
 import { Session } from "./session.ts";
 import { TokenStream } from "./token-stream.ts";
 
-export interface OpenOptions {
-  /** Tokens that a stream can hold. Defaults to the model's own, at most 4096. */
-  contextSize?: number;
-  /** KV cache type of K, by name. Defaults to "f16". */
-  cacheTypeK?: string;
-  /** KV cache type of V, by name. Defaults to "f16". */
-  cacheTypeV?: string;
-  /**
-   * The learned map of the cache: "auto" (the default) uses what `calibrate` wrote beside the model or in the user's
-   * folder, if it did and a cache type is coded; "off" uses none; anything else is that file.
-   */
-  kvMap?: string;
-  /** Threads that compute. Defaults to the processor's cores. */
-  threads?: number;
-  /** Layers on a GPU: -1 for all where there is one, 0 for none. Defaults to -1. */
-  gpuLayers?: number;
-  /** Tokens that a decode call may hold. Defaults to 512. */
-  batchSize?: number;
-  /** Tokens computed at once; cancellation waits for at most one such piece. Defaults to batchSize. */
-  ubatchSize?: number;
-  /** Streams that share one cache and are decoded together. Beyond them, streams get a cache of their own and take turns. Defaults to 1. */
-  maxStreams?: number;
-  /** The native library's file. Defaults to ELIZA_INFERENCE_LIBRARY, the platform package's or the built one. */
-  libraryPath?: string;
-}
-
-export interface StreamOptions {
-  /** Tokens to generate at most. Defaults to what the context holds. */
-  maxTokens?: number;
-  /** 0 is greedy. Defaults to 0. */
-  temperature?: number;
-  /** Nucleus sampling, between 0 and 1. Off by default. */
-  topP?: number;
-  /** Keep the k likeliest tokens. Off by default. */
-  topK?: number;
-  /** Keep tokens of at least this share of the likeliest one's probability. Off by default. */
-  minP?: number;
-  /** Makes tokens of the last 64 less likely when above 1. Off by default. */
-  repeatPenalty?: number;
-  /** Of the random draws, 0 to 2^32 − 1. Drawn from the system by default. */
-  seed?: number;
-  /** Stops the generation; the iterator then throws CANCELLED with the signal's reason as cause. */
-  signal?: AbortSignal;
-  /** Variables of the chat template, such as enable_thinking, and tools. */
-  chat?: Pick<RenderChatOptions, "tools" | "variables">;
+export interface TokenizeOptions {
+  /** Adds the model's begin token where the model wants one; false by default. */
+  addSpecial?: boolean;
+  /** Reads markers such as <|im_end|> as their tokens; false by default. */
+  parseSpecial?: boolean;
 }
 
 type Prompt = string | readonly ChatMessage[];
@@ -103,7 +76,8 @@ export class Inference {
    * @throws InferenceError MODEL_NOT_FOUND, MODEL_INVALID, CACHE_TYPE_UNSUPPORTED, BACKEND_UNAVAILABLE, OUT_OF_MEMORY,
    *   CONTEXT_FAILED, INVALID_ARGUMENT, MAP_NOT_FOUND, MAP_INVALID, MAP_MISMATCH, NATIVE_LIBRARY_MISSING, ABI_MISMATCH
    */
-  static async open(model: string, options: OpenOptions = {}): Promise<Inference> {
+  static async open(model: string, given: OpenOptions = {}): Promise<Inference> {
+    const options = checkOpenOptions(given);
     const { path } = await resolveModel(model);
     await readGguf(path); // says what is wrong with a file far better than the runtime does
     const library = await loadLibrary(options.libraryPath);
@@ -111,10 +85,10 @@ export class Inference {
       kvMap: options.kvMap ?? "auto",
       cacheTypeK: options.cacheTypeK ?? "f16",
       cacheTypeV: options.cacheTypeV ?? "f16",
-      contextSize: checkInteger("contextSize", options.contextSize, 1),
+      contextSize: options.contextSize,
     });
     const context = library.create(path);
-    const inference = new Inference(library, context, { ...options }, map);
+    const inference = new Inference(library, context, options, map);
     try {
       const {
         timing: _,
@@ -134,29 +108,30 @@ export class Inference {
    * Nothing runs before the first read.
    */
   stream(prompt: Prompt, options: StreamOptions = {}): TokenStream {
-    const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
-    const signal = AbortSignal.any(signals);
-    const stream: TokenStream = new TokenStream(
-      {
-        library: this.#library,
-        poller: this.#poller,
-        start: async () => {
-          this.#checkOpen();
-          this.#streams.add(stream);
-          try {
-            return await this.#start(prompt, options);
-          } catch (error) {
-            this.#streams.delete(stream);
-            throw error;
-          }
-        },
-        close: async (native) => {
-          await this.#library.close(native);
-          this.#streams.delete(stream);
-        },
+    const stream: TokenStream = new TokenStream({
+      library: this.#library,
+      poller: this.#poller,
+      closing: this.#closing.signal,
+      check: () => {
+        const checked = checkSampling<StreamOptions>("stream", options, streamRules);
+        checkPrompt(prompt);
+        return checked.signal;
       },
-      signal,
-    );
+      start: async () => {
+        this.#checkOpen();
+        this.#streams.add(stream);
+        try {
+          return await this.#start(prompt, options);
+        } catch (error) {
+          this.#streams.delete(stream);
+          throw error;
+        }
+      },
+      close: async (native) => {
+        await this.#library.close(native);
+        this.#streams.delete(stream);
+      },
+    });
     return stream;
   }
 
@@ -164,10 +139,11 @@ export class Inference {
    * A sequence that stays between generations, with these options for all of them. It holds its place among
    * `maxStreams` until it is closed.
    */
-  session(options: Omit<StreamOptions, "signal" | "chat"> = {}): Promise<Session> {
+  async session(options: SamplingOptions = {}): Promise<Session> {
     this.#checkOpen();
+    const checked = checkSampling<SamplingOptions>("session", options, samplingRules);
     const opening = (async () => {
-      const stream = await this.#openStream(options);
+      const stream = await this.#openStream(checked);
       const session = new Session(
         {
           library: this.#library,
@@ -196,18 +172,20 @@ export class Inference {
   }
 
   /** Token ids of a text. `addSpecial` adds the model's begin token, `parseSpecial` reads markers such as <|im_end|>. */
-  async tokenize(
-    text: string,
-    options: { addSpecial?: boolean; parseSpecial?: boolean } = {},
-  ): Promise<Int32Array> {
-    const { addSpecial = false, parseSpecial = false } = options;
-    return this.#withStream((stream) => this.#library.tokenize(stream, text, { addSpecial, parseSpecial }));
+  async tokenize(given: string, options: TokenizeOptions = {}): Promise<Int32Array> {
+    checkValue("the text", given, text);
+    const { addSpecial = false, parseSpecial = false } = checkOptions<TokenizeOptions>("tokenize", options, {
+      addSpecial: flag,
+      parseSpecial: flag,
+    });
+    return this.#withStream((stream) => this.#library.tokenize(stream, given, { addSpecial, parseSpecial }));
   }
 
   /** The text of token ids; `special` spells control tokens out. */
   async detokenize(ids: ArrayLike<number>, options: { special?: boolean } = {}): Promise<string> {
-    const { special = false } = options;
-    return this.#withStream((stream) => this.#library.detokenize(stream, Int32Array.from(ids), special));
+    const { special = false } = checkOptions<{ special?: boolean }>("detokenize", options, { special: flag });
+    const checked = checkIds(ids);
+    return this.#withStream((stream) => this.#library.detokenize(stream, checked, special));
   }
 
   /** The prompt that messages become by the model's chat template. Throws CHAT_TEMPLATE_MISSING, CHAT_REFUSED, … */
@@ -281,13 +259,13 @@ export class Inference {
     return work;
   }
 
-  async #openStream(options: StreamOptions): Promise<StreamHandle> {
+  async #openStream(options: SamplingOptions): Promise<StreamHandle> {
     const config: StreamConfig = {
-      max_tokens: checkInteger("maxTokens", options.maxTokens, 1) ?? 0,
-      temperature: checkNumber("temperature", options.temperature, 0, 100) ?? 0,
-      top_p: checkNumber("topP", options.topP, 0, 1) ?? 0,
-      top_k: checkInteger("topK", options.topK, 0) ?? 0,
-      repeat_penalty: checkNumber("repeatPenalty", options.repeatPenalty, 0, 100) ?? 0,
+      max_tokens: options.maxTokens ?? 0,
+      temperature: options.temperature ?? 0,
+      top_p: options.topP ?? 0,
+      top_k: options.topK ?? 0,
+      repeat_penalty: options.repeatPenalty ?? 0,
       slot_id: -1,
       prompt_cache_key: null,
       draft_min: 0,
@@ -295,44 +273,21 @@ export class Inference {
       mtp_drafter_path: null,
       gbnf_grammar: null,
       disable_thinking: 0,
-      n_gpu_layers: checkInteger("gpuLayers", this.#options.gpuLayers, -1) ?? -1,
+      n_gpu_layers: this.#options.gpuLayers ?? -1,
       cache_type_k: this.#options.cacheTypeK ?? null,
       cache_type_v: this.#options.cacheTypeV ?? null,
-      context_size: checkInteger("contextSize", this.#options.contextSize, 1) ?? 0,
+      context_size: this.#options.contextSize ?? 0,
     };
     const extras = {
       run_ahead: true,
-      seed: checkInteger("seed", options.seed, 0, 2 ** 32 - 1),
-      min_p: checkNumber("minP", options.minP, 0, 1),
-      threads: checkInteger("threads", this.#options.threads, 1),
-      batch_size: checkInteger("batchSize", this.#options.batchSize, 1),
-      ubatch_size: checkInteger("ubatchSize", this.#options.ubatchSize, 1),
-      max_streams: checkInteger("maxStreams", this.#options.maxStreams, 1),
+      seed: options.seed,
+      min_p: options.minP,
+      threads: this.#options.threads,
+      batch_size: this.#options.batchSize,
+      ubatch_size: this.#options.ubatchSize,
+      max_streams: this.#options.maxStreams,
       kv_map: this.#solvedMap,
     };
     return this.#library.open(this.#context, config, extras);
   }
-}
-
-function checkNumber(name: string, value: number | undefined, low: number, high: number): number | undefined {
-  if (value === undefined || (value >= low && value <= high)) return value;
-  throw new InferenceError(
-    "INVALID_ARGUMENT",
-    `${name} is ${value}`,
-    `Give a number from ${low} to ${high}.`,
-  );
-}
-
-function checkInteger(
-  name: string,
-  value: number | undefined,
-  low: number,
-  high = 2 ** 31 - 1,
-): number | undefined {
-  if (value === undefined || (Number.isInteger(value) && value >= low && value <= high)) return value;
-  throw new InferenceError(
-    "INVALID_ARGUMENT",
-    `${name} is ${value}`,
-    `Give an integer from ${low} to ${high}.`,
-  );
 }

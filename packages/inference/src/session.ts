@@ -1,7 +1,10 @@
+import { checkOptions, checkValue, type Rules } from "./arguments/check.ts";
+import { integer, name, record, signal } from "./arguments/rule.ts";
 import { type ChatMessage, type RenderChatOptions, wantsBegin } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 import type { NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import type { OutputPoller } from "./native/output-poller.ts";
+import { checkPrompt } from "./options.ts";
 import type { InferenceReport } from "./report.ts";
 import { TokenStream } from "./token-stream.ts";
 
@@ -23,6 +26,8 @@ export interface GenerateOptions {
   /** Variables of the chat template, such as enable_thinking, and tools. */
   chat?: Pick<RenderChatOptions, "tools" | "variables">;
 }
+
+const generateRules: Rules<GenerateOptions> = { signal, chat: record };
 
 /**
  * A sequence that stays in the cache between generations, so that what the model has read is not read again, and that
@@ -56,29 +61,30 @@ export class Session {
    * The stream throws INVALID_ARGUMENT while another generation of the session runs.
    */
   generate(prompt: string | readonly ChatMessage[], options: GenerateOptions = {}): TokenStream {
-    const signals = [this.#host.closing, ...(options.signal ? [options.signal] : [])];
-    const generation: TokenStream = new TokenStream(
-      {
-        library: this.#host.library,
-        poller: this.#host.poller,
-        start: async () => {
-          this.#checkIdle();
-          this.#generation = generation;
-          try {
-            await this.#alone(() => this.#prefill(prompt, options));
-          } catch (error) {
-            this.#generation = undefined;
-            throw error;
-          }
-          return this.#stream;
-        },
-        close: async (_, whole) => {
-          this.#generation = undefined;
-          if (!whole) this.#isCut = true;
-        },
+    const generation: TokenStream = new TokenStream({
+      library: this.#host.library,
+      poller: this.#host.poller,
+      closing: this.#host.closing,
+      check: () => {
+        checkPrompt(prompt);
+        return checkOptions<GenerateOptions>("generate", options, generateRules).signal;
       },
-      AbortSignal.any(signals),
-    );
+      start: async () => {
+        this.#checkIdle();
+        this.#generation = generation;
+        try {
+          await this.#alone(() => this.#prefill(prompt, options));
+        } catch (error) {
+          this.#generation = undefined;
+          throw error;
+        }
+        return this.#stream;
+      },
+      close: async (_, whole) => {
+        this.#generation = undefined;
+        if (!whole) this.#isCut = true;
+      },
+    });
     return generation;
   }
 
@@ -96,6 +102,7 @@ export class Session {
    */
   save(path: string): Promise<number> {
     return this.#alone(async () => {
+      checkValue("the slot's path", path, name);
       await this.#settle();
       return this.#host.library.saveSlot(this.#stream, path);
     });
@@ -110,6 +117,7 @@ export class Session {
    */
   restore(path: string): Promise<number> {
     return this.#alone(async () => {
+      checkValue("the slot's path", path, name);
       await this.#settle();
       return this.#host.library.restoreSlot(this.#stream, path);
     });
@@ -118,6 +126,7 @@ export class Session {
   /** Forgets all but the first `count` tokens; returns how many are left, 0 where the cache cannot go back. */
   rewind(count: number): Promise<number> {
     return this.#alone(async () => {
+      checkValue("count", count, integer(0));
       this.#checkIdle();
       return this.#keep(count);
     });

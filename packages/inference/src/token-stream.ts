@@ -13,6 +13,10 @@ export interface StreamChunk {
 export interface StreamHost {
   library: NativeLibrary;
   poller: OutputPoller;
+  /** aborted, with the error to throw, when the model is closed */
+  closing: AbortSignal;
+  /** looks at what the generation was given, before anything runs, and returns the caller's signal */
+  check(): AbortSignal | undefined;
   /** opens a native stream and hands it its prompt */
   start(): Promise<StreamHandle>;
   /** takes a native stream back; `whole`: its generation came to its own end */
@@ -25,7 +29,7 @@ export interface StreamHost {
  */
 export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined> {
   readonly #host: StreamHost;
-  readonly #signal: AbortSignal | undefined;
+  #signal: AbortSignal;
   readonly #onAbort = (): void => {
     if (this.#stream) this.#host.library.cancel(this.#stream);
   };
@@ -35,9 +39,9 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
   #queue: Promise<unknown> = Promise.resolve();
   #report: StreamReport | undefined;
 
-  constructor(host: StreamHost, signal?: AbortSignal) {
+  constructor(host: StreamHost) {
     this.#host = host;
-    this.#signal = signal;
+    this.#signal = host.closing;
   }
 
   [Symbol.asyncIterator](): this {
@@ -104,21 +108,31 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
       }
     } catch (error) {
       await this.#end();
-      this.#checkSignal(); // the signal's own reason, rather than what the engine made of it
+      // The signal's own reason, rather than what the engine made of it.
+      if (error !== this.#host.closing.reason) this.#checkSignal();
       throw error;
     }
   }
 
   async #open(): Promise<void> {
+    const { closing } = this.#host;
+    if (closing.aborted) throw closing.reason;
+    const own = this.#host.check();
+    if (own) this.#signal = AbortSignal.any([closing, own]);
     this.#checkSignal();
     this.#state = "open";
     this.#stream = await this.#host.start();
-    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   #checkSignal(): void {
-    if (!this.#signal?.aborted) return;
-    throw new InferenceError("CANCELLED", "the generation was cancelled", "", { cause: this.#signal.reason });
+    if (!this.#signal.aborted) return;
+    throw new InferenceError(
+      "CANCELLED",
+      "the generation was cancelled",
+      "Start another; the model is ready.",
+      { cause: this.#signal.reason },
+    );
   }
 
   async #end(whole = false): Promise<void> {
@@ -126,7 +140,7 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
     const stream = this.#stream;
     if (!stream) return;
     this.#stream = undefined;
-    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#signal.removeEventListener("abort", this.#onAbort);
     this.#host.poller.forget(stream);
     this.#report = (await this.#host.library.report(stream).catch(() => undefined)) as
       | StreamReport

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { access, constants, mkdir, readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { checkOptions, type Rules } from "../arguments/check.ts";
+import { callback, integer, name, signal } from "../arguments/rule.ts";
 import { InferenceError } from "../errors.ts";
 import { resolveModel } from "../models/index.ts";
 import { loadLibrary } from "../native/load-library.ts";
@@ -28,6 +30,17 @@ export interface CalibrateOptions {
   libraryPath?: string;
 }
 
+const calibrateRules: Rules<CalibrateOptions> = {
+  textPath: name,
+  tokens: integer(1),
+  contextSize: integer(1),
+  outPath: name,
+  threads: integer(1, 512),
+  signal,
+  onProgress: callback(),
+  libraryPath: name,
+};
+
 export interface Calibrated {
   path: string;
   bytes: number;
@@ -45,8 +58,9 @@ export interface Calibrated {
  * @throws InferenceError MODEL_NOT_FOUND, MODEL_INVALID, MAP_UNSUPPORTED, TEXT_TOO_SHORT, INVALID_ARGUMENT,
  *   PERMISSION_DENIED, CANCELLED, NATIVE_LIBRARY_MISSING, ABI_MISMATCH
  */
-export async function calibrate(model: string, options: CalibrateOptions = {}): Promise<Calibrated> {
+export async function calibrate(model: string, given: CalibrateOptions = {}): Promise<Calibrated> {
   const started = performance.now();
+  const options = checkOptions<CalibrateOptions>("calibrate", given, calibrateRules);
   const { path } = await resolveModel(model);
   const text = await readText(options.textPath ?? calibrationTextPath);
   const library = await loadLibrary(options.libraryPath);

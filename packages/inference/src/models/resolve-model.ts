@@ -1,6 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { userFolders } from "@eliza-inference/fetch";
+import { checkValue } from "../arguments/check.ts";
+import { name } from "../arguments/rule.ts";
 import { InferenceError } from "../errors.ts";
 import { closestName } from "./closest-name.ts";
 import { findKnownModel, knownModels } from "./known-models.ts";
@@ -23,6 +25,7 @@ export async function resolveModel(
   nameOrPath: string,
   options: { folder?: string | undefined } = {},
 ): Promise<ResolvedModel> {
+  checkValue("the model", nameOrPath, name);
   const known = findKnownModel(nameOrPath);
   if (known) {
     const path = join(options.folder ?? userFolders().models, known.file);

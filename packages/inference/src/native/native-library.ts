@@ -1,15 +1,16 @@
 import koffi from "koffi";
 import { InferenceError } from "../errors.ts";
+import { bindFunctions, type NativeFunctions } from "./ffi-functions.ts";
+import { NativeHandle } from "./ffi-parameter.ts";
 import { nativeError } from "./native-error.ts";
-import { checkLayout, type StreamConfig, streamConfigType } from "./stream-config.ts";
+import { checkLayout, type StreamConfig } from "./stream-config.ts";
 
 /** The ABI that this package is written against. */
 export const ABI_VERSION = "14";
 
-/** Opaque native objects; koffi's external pointers. */
-export type ContextHandle = object & { readonly __context: unique symbol };
-export type StreamHandle = object & { readonly __stream: unique symbol };
-export type CalibrationHandle = object & { readonly __calibration: unique symbol };
+export type ContextHandle = NativeHandle<"context">;
+export type StreamHandle = NativeHandle<"stream">;
+export type CalibrationHandle = NativeHandle<"calibration">;
 
 export interface CacheTypeInfo {
   name: string;
@@ -29,22 +30,21 @@ export type NextResult = { state: "pending" } | { state: "more" | "final"; token
 const TOKENS_CAP = 256;
 const TEXT_CAP = 64 * 1024;
 const POLL_CAP = 64;
-type ErrorSlot = [unknown];
-type AnyFunction = ReturnType<ReturnType<typeof koffi.load>["func"]>;
+type Slot = [unknown];
 
 /**
  * libelizainference, bound by koffi: one typed method per function of the C ABI. Methods that may wait are async and
- * use a pool thread while they do; the others return at once.
+ * use a pool thread while they do; the others return at once. Values of a wrong type are INVALID_ARGUMENT.
  */
 export class NativeLibrary {
   readonly path: string;
-  readonly #functions: Record<string, AnyFunction>;
+  readonly #functions: NativeFunctions;
   readonly #tokens = new Int32Array(TOKENS_CAP);
   readonly #count = new BigUint64Array(1);
   readonly #text = Buffer.alloc(TEXT_CAP);
   readonly #speculation = new Int32Array(2);
 
-  private constructor(path: string, functions: Record<string, AnyFunction>) {
+  private constructor(path: string, functions: NativeFunctions) {
     this.path = path;
     this.#functions = functions;
   }
@@ -62,66 +62,9 @@ export class NativeLibrary {
         { cause },
       );
     }
-    const config = koffi.pointer(streamConfigType);
-    const declare = (
-      name: string,
-      result: string,
-      parameters: (string | ReturnType<typeof koffi.pointer>)[],
-    ) => library.func(`eliza_inference_${name}`, result, parameters);
-    let functions: Record<string, AnyFunction>;
+    let functions: NativeFunctions;
     try {
-      functions = {
-        abi_version: declare("abi_version", "const char *", []),
-        config_layout: declare("config_layout", "const char *", []),
-        cache_types: declare("cache_types", "const char *", []),
-        create: declare("create", "void *", ["const char *", "_Out_ void **"]),
-        destroy: declare("destroy", "void", ["void *"]),
-        free_string: declare("free_string", "void", ["void *"]),
-        free_tokens: declare("free_tokens", "void", ["void *"]),
-        open: declare("llm_stream_open_ex", "void *", ["void *", config, "const char *", "_Out_ void **"]),
-        prefill: declare("llm_stream_prefill", "int", ["void *", "int32_t *", "size_t", "_Out_ void **"]),
-        try_next: declare("llm_stream_try_next", "int", [
-          ...["void *", "int32_t *", "size_t", "uint64_t *", "uint8_t *", "size_t", "int32_t *", "int32_t *"],
-          "_Out_ void **",
-        ]),
-        cancel: declare("llm_stream_cancel", "int", ["void *"]),
-        reset: declare("llm_stream_reset", "int", ["void *"]),
-        reset_keep: declare("llm_stream_reset_keep", "int", ["void *", "int32_t"]),
-        save_slot: declare("llm_stream_save_slot", "int", ["void *", "const char *", "_Out_ void **"]),
-        restore_slot: declare("llm_stream_restore_slot", "int", ["void *", "const char *", "_Out_ void **"]),
-        tokens: declare("llm_stream_tokens", "int", [
-          ...["void *", "_Out_ void **", "uint64_t *", "_Out_ void **"],
-        ]),
-        close: declare("llm_stream_close", "void", ["void *"]),
-        tokenize: declare("llm_stream_tokenize", "int", [
-          ...[
-            "void *",
-            "const char *",
-            "size_t",
-            "int",
-            "int",
-            "_Out_ void **",
-            "uint64_t *",
-            "_Out_ void **",
-          ],
-        ]),
-        detokenize: declare("llm_stream_detokenize", "int", [
-          ...["void *", "int32_t *", "size_t", "int", "_Out_ void **", "_Out_ void **"],
-        ]),
-        report: declare("llm_stream_report", "int", ["void *", "_Out_ void **", "_Out_ void **"]),
-        calibration_open: declare("calibration_open", "void *", [
-          ...["void *", "const char *", "size_t", "const char *", "_Out_ void **"],
-        ]),
-        calibration_step: declare("calibration_step", "int", [
-          ...["void *", "int32_t *", "int32_t *", "_Out_ void **"],
-        ]),
-        calibration_save: declare("calibration_save", "int", [
-          ...["void *", "const char *", "const char *", "const char *", "_Out_ void **"],
-        ]),
-        calibration_close: declare("calibration_close", "void", ["void *"]),
-        poll: declare("llm_poll", "int", ["void *", "uint64_t *", "size_t", "int"]),
-        poll_wake: declare("llm_poll_wake", "int", ["void *"]),
-      };
+      functions = bindFunctions(library);
     } catch (cause) {
       throw new InferenceError(
         "ABI_MISMATCH",
@@ -130,7 +73,7 @@ export class NativeLibrary {
         { cause },
       );
     }
-    const found: string = functions.abi_version!();
+    const found = functions.abi_version.call();
     if (found !== ABI_VERSION) {
       throw new InferenceError(
         "ABI_MISMATCH",
@@ -138,25 +81,25 @@ export class NativeLibrary {
         "Use the library and the package of one version.",
       );
     }
-    checkLayout(JSON.parse(functions.config_layout!()));
+    checkLayout(JSON.parse(functions.config_layout.call()));
     return new NativeLibrary(path, functions);
   }
 
   /** The KV cache types that the library knows; a name stands once for each of its tiles. */
   cacheTypes(): CacheTypeInfo[] {
-    return JSON.parse(this.#functions.cache_types!());
+    return JSON.parse(this.#functions.cache_types.call());
   }
 
   create(bundle: string): ContextHandle {
-    const error: ErrorSlot = [null];
-    const context = this.#functions.create!(bundle, error);
-    if (context === null) throw this.#takeError(error, -1);
-    return context;
+    const error: Slot = [null];
+    return this.#handle("context", this.#functions.create.call(bundle, error), error);
   }
 
   /** Frees the loaded models; waits for the engine threads to end. */
   async destroy(context: ContextHandle): Promise<void> {
-    await this.#async("destroy", context);
+    const done = this.#functions.destroy.async(context);
+    context.release();
+    await done;
   }
 
   /** Opens a stream; the first one loads the model, which can take seconds. */
@@ -165,26 +108,29 @@ export class NativeLibrary {
     config: StreamConfig,
     options: Record<string, unknown>,
   ): Promise<StreamHandle> {
-    const error: ErrorSlot = [null];
-    const stream = await this.#async("open", context, config, JSON.stringify(options), error);
-    if (stream === null) throw this.#takeError(error, -1);
-    return stream as StreamHandle;
+    const error: Slot = [null];
+    const json = JSON.stringify(options);
+    return this.#handle(
+      "stream",
+      await this.#functions.open.async(context, config, json, error as [unknown]),
+      error,
+    );
   }
 
   prefill(stream: StreamHandle, ids: Int32Array): void {
-    const error: ErrorSlot = [null];
-    const status: number = this.#functions.prefill!(stream, ids, ids.length, error);
-    if (status < 0) throw this.#takeError(error, status);
+    const error: Slot = [null];
+    this.#check(this.#functions.prefill.call(stream, ids, ids.length, error), error);
   }
 
   /** What is ready, without waiting. */
   tryNext(stream: StreamHandle): NextResult {
-    const error: ErrorSlot = [null];
+    const error: Slot = [null];
     const [tokens, count, text, speculation] = [this.#tokens, this.#count, this.#text, this.#speculation];
-    const status: number = this.#functions.try_next!(
-      ...[stream, tokens, TOKENS_CAP, count, text, TEXT_CAP, speculation, speculation.subarray(1), error],
+    const status = this.#functions.try_next.call(
+      ...([stream, tokens, TOKENS_CAP, count, text, TEXT_CAP, speculation] as const),
+      ...([speculation.subarray(1), error] as const),
     );
-    if (status < 0) throw this.#takeError(error, status);
+    this.#check(status, error);
     if (status === 2) return { state: "pending" };
     const end = text.indexOf(0);
     return {
@@ -195,47 +141,41 @@ export class NativeLibrary {
   }
 
   cancel(stream: StreamHandle): void {
-    this.#functions.cancel!(stream);
+    this.#functions.cancel.call(stream);
   }
 
   async reset(stream: StreamHandle): Promise<void> {
-    await this.#async("reset", stream);
+    await this.#functions.reset.async(stream);
   }
 
   /** Keeps the first `count` tokens; returns how many are left, 0 if none could be kept. */
-  async resetKeep(stream: StreamHandle, count: number): Promise<number> {
-    return (await this.#async("reset_keep", stream, count)) as number;
+  resetKeep(stream: StreamHandle, count: number): Promise<number> {
+    return this.#functions.reset_keep.async(stream, count);
   }
 
   /** Writes the stream's sequence to a file; returns the tokens in its cache. */
-  saveSlot(stream: StreamHandle, path: string): Promise<number> {
-    return this.#slot("save_slot", stream, path);
+  async saveSlot(stream: StreamHandle, path: string): Promise<number> {
+    const error: Slot = [null];
+    return this.#check(await this.#functions.save_slot.async(stream, path, error), error);
   }
 
   /** Makes the stream's sequence the one that a file holds; returns the tokens in its cache. */
-  restoreSlot(stream: StreamHandle, path: string): Promise<number> {
-    return this.#slot("restore_slot", stream, path);
-  }
-
-  async #slot(name: "save_slot" | "restore_slot", stream: StreamHandle, path: string): Promise<number> {
-    const error: ErrorSlot = [null];
-    const status = (await this.#async(name, stream, path, error)) as number;
-    if (status < 0) throw this.#takeError(error, status);
-    return status;
+  async restoreSlot(stream: StreamHandle, path: string): Promise<number> {
+    const error: Slot = [null];
+    return this.#check(await this.#functions.restore_slot.async(stream, path, error), error);
   }
 
   /** The sequence's tokens: those in the cache, then those that wait to go there. */
   async tokens(stream: StreamHandle): Promise<Int32Array> {
-    const error: ErrorSlot = [null];
-    const out: [unknown] = [null];
-    const count = new BigUint64Array(1);
-    const status = (await this.#async("tokens", stream, out, count, error)) as number;
-    if (status < 0) throw this.#takeError(error, status);
-    return this.#takeTokens(out[0], Number(count[0]));
+    const [error, out, count] = [[null] as Slot, [null] as Slot, new BigUint64Array(1)];
+    this.#check(await this.#functions.tokens.async(stream, out, count, error), error);
+    return this.#takeTokens(out, count);
   }
 
   async close(stream: StreamHandle): Promise<void> {
-    await this.#async("close", stream);
+    const done = this.#functions.close.async(stream);
+    stream.release();
+    await done;
   }
 
   tokenize(
@@ -243,40 +183,31 @@ export class NativeLibrary {
     text: string,
     options: { addSpecial: boolean; parseSpecial: boolean },
   ): Int32Array {
-    const error: ErrorSlot = [null];
-    const out: [unknown] = [null];
-    const bytes = Buffer.byteLength(text);
-    const status: number = this.#functions.tokenize!(
-      ...[
-        stream,
-        text,
-        bytes,
-        options.addSpecial ? 1 : 0,
-        options.parseSpecial ? 1 : 0,
-        out,
-        this.#count,
-        error,
-      ],
+    const [error, out, count] = [[null] as Slot, [null] as Slot, this.#count];
+    const bytes = terminated(text);
+    const [addSpecial, parseSpecial] = [Number(options.addSpecial), Number(options.parseSpecial)];
+    this.#check(
+      this.#functions.tokenize.call(
+        ...([stream, bytes, bytes.length - 1, addSpecial, parseSpecial] as const),
+        ...([out, count, error] as const),
+      ),
+      error,
     );
-    if (status < 0) throw this.#takeError(error, status);
-    return this.#takeTokens(out[0], Number(this.#count[0]));
+    return this.#takeTokens(out, count);
   }
 
   detokenize(stream: StreamHandle, ids: Int32Array, special: boolean): string {
-    const error: ErrorSlot = [null];
-    const out: [unknown] = [null];
-    const status: number = this.#functions.detokenize!(stream, ids, ids.length, special ? 1 : 0, out, error);
-    if (status < 0) throw this.#takeError(error, status);
-    return this.#takeString(out[0]);
+    const [error, out] = [[null] as Slot, [null] as Slot];
+    const status = this.#functions.detokenize.call(stream, ids, ids.length, Number(special), out, error);
+    this.#check(status, error);
+    return this.#takeString(out);
   }
 
   /** The library's JSON about what really runs; waits for the engine between two batches. */
   async report(stream: StreamHandle): Promise<unknown> {
-    const error: ErrorSlot = [null];
-    const out: [unknown] = [null];
-    const status = (await this.#async("report", stream, out, error)) as number;
-    if (status < 0) throw this.#takeError(error, status);
-    return JSON.parse(this.#takeString(out[0]));
+    const [error, out] = [[null] as Slot, [null] as Slot];
+    this.#check(await this.#functions.report.async(stream, out, error), error);
+    return JSON.parse(this.#takeString(out));
   }
 
   /** Loads the context's model for a calibration over `text`. */
@@ -285,24 +216,23 @@ export class NativeLibrary {
     text: string,
     options: { tokens?: number; window?: number; threads?: number },
   ): Promise<CalibrationHandle> {
-    const error: ErrorSlot = [null];
-    const bytes = Buffer.byteLength(text);
-    const handle = await this.#async(
-      "calibration_open",
-      ...[context, text, bytes, JSON.stringify(options), error],
+    const error: Slot = [null];
+    const [bytes, json] = [terminated(text), JSON.stringify(options)];
+    return this.#handle(
+      "calibration",
+      await this.#functions.calibration_open.async(context, bytes, bytes.length - 1, json, error),
+      error,
     );
-    if (handle === null) throw this.#takeError(error, -1);
-    return handle as CalibrationHandle;
   }
 
   /** Looks at the next few hundred tokens. */
   async stepCalibration(
     handle: CalibrationHandle,
   ): Promise<{ done: number; total: number; finished: boolean }> {
-    const error: ErrorSlot = [null];
+    const error: Slot = [null];
     const [done, total] = [new Int32Array(1), new Int32Array(1)];
-    const status = (await this.#async("calibration_step", handle, done, total, error)) as number;
-    if (status < 0) throw this.#takeError(error, status);
+    const status = await this.#functions.calibration_step.async(handle, done, total, error);
+    this.#check(status, error);
     return { done: done[0]!, total: total[0]!, finished: status === 1 };
   }
 
@@ -311,57 +241,65 @@ export class NativeLibrary {
     path: string,
     hashes: { model: string; text: string },
   ): Promise<void> {
-    const error: ErrorSlot = [null];
-    const status = (await this.#async(
-      "calibration_save",
-      ...[handle, path, hashes.model, hashes.text, error],
-    )) as number;
-    if (status < 0) throw this.#takeError(error, status);
+    const error: Slot = [null];
+    const { model, text } = hashes;
+    this.#check(await this.#functions.calibration_save.async(handle, path, model, text, error), error);
   }
 
   async closeCalibration(handle: CalibrationHandle): Promise<void> {
-    await this.#async("calibration_close", handle);
+    const done = this.#functions.calibration_close.async(handle);
+    handle.release();
+    await done;
   }
 
   /** Waits for output of any of the context's streams; their addresses, none when the time is over or after a wake. */
   async poll(context: ContextHandle, timeoutMs: number): Promise<bigint[]> {
     const streams = new BigUint64Array(POLL_CAP);
-    const count = (await this.#async("poll", context, streams, POLL_CAP, timeoutMs)) as number;
+    const count = await this.#functions.poll.async(context, streams, POLL_CAP, timeoutMs);
     return Array.from(streams.subarray(0, Math.max(0, count)));
   }
 
   wakePoll(context: ContextHandle): void {
-    this.#functions.poll_wake!(context);
+    this.#functions.poll_wake.call(context);
   }
 
   /** A stream's address, as poll reports it. */
   address(stream: StreamHandle): bigint {
-    return koffi.address(stream);
+    return stream.address;
   }
 
-  #async(name: string, ...parameters: unknown[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#functions[name]!.async(...parameters, (error: unknown, result: unknown) => {
-        if (error) reject(error);
-        else resolve(result);
-      });
-    });
+  #handle<Kind extends string>(kind: Kind, address: bigint | null, error: Slot): NativeHandle<Kind> {
+    if (address === null) throw this.#takeError(error, -1);
+    return new NativeHandle(kind, address);
   }
 
-  #takeTokens(pointer: unknown, count: number): Int32Array {
+  #check(status: number, error: Slot): number {
+    if (status < 0) throw this.#takeError(error, status);
+    return status;
+  }
+
+  #takeTokens(slot: Slot, count: BigUint64Array): Int32Array {
+    const pointer = slot[0] as bigint;
+    const length = Number(count[0]);
     const ids =
-      count > 0 ? Int32Array.from(koffi.decode(pointer, "int32_t", count) as number[]) : new Int32Array(0);
-    this.#functions.free_tokens!(pointer);
+      length > 0 ? Int32Array.from(koffi.decode(pointer, "int32_t", length) as number[]) : new Int32Array(0);
+    this.#functions.free_tokens.call(pointer);
     return ids;
   }
 
-  #takeString(pointer: unknown): string {
+  #takeString(slot: Slot): string {
+    const pointer = slot[0] as bigint;
     const text: string = koffi.decode(pointer, "char", -1);
-    this.#functions.free_string!(pointer);
+    this.#functions.free_string.call(pointer);
     return text;
   }
 
-  #takeError(slot: ErrorSlot, status: number): InferenceError {
-    return nativeError(slot[0] === null ? undefined : this.#takeString(slot[0]), status);
+  #takeError(slot: Slot, status: number): InferenceError {
+    return nativeError(slot[0] === null ? undefined : this.#takeString(slot), status);
   }
+}
+
+/** UTF-8 with a NUL behind it: koffi passes bytes that are none as NULL. */
+function terminated(text: string): Buffer {
+  return Buffer.from(`${text}\0`);
 }

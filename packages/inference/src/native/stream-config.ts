@@ -1,4 +1,5 @@
 import koffi from "koffi";
+import { isRecord, shown } from "../arguments/rule.ts";
 import { InferenceError } from "../errors.ts";
 
 /** The 88-byte config of `eliza_inference_llm_stream_open`, field for field. */
@@ -41,6 +42,30 @@ const FIELDS = {
 } satisfies Record<keyof StreamConfig, string>;
 
 export const streamConfigType = koffi.struct("eliza_llm_stream_config_t", FIELDS);
+
+const wanted: Readonly<Record<string, string>> = {
+  int32_t: "an integer of 32 bits",
+  float: "a number",
+  "const char *": "a string or null",
+};
+
+/** What is wrong with a config, in words that follow "is"; undefined if every field has its type. */
+export function streamConfigProblem(value: unknown): string | undefined {
+  if (!isRecord(value)) return `${shown(value)}, not a config`;
+  const unknown = Object.keys(value).find((field) => !Object.hasOwn(FIELDS, field));
+  if (unknown !== undefined) return `a config with an unknown field ${unknown}`;
+  for (const [field, type] of Object.entries(FIELDS)) {
+    const found = value[field];
+    const fits =
+      type === "const char *"
+        ? found === null || (typeof found === "string" && !found.includes("\0"))
+        : type === "float"
+          ? typeof found === "number"
+          : Number.isInteger(found) && found === ((found as number) | 0);
+    if (!fits) return `a config whose ${field} is ${shown(found)}, not ${wanted[type]}`;
+  }
+  return undefined;
+}
 
 export interface StructLayout {
   size: number;

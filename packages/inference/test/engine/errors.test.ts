@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { InferenceError } from "../../src/errors.ts";
-import { Inference, type OpenOptions } from "../../src/inference.ts";
+import { Inference } from "../../src/inference.ts";
+import type { OpenOptions } from "../../src/options.ts";
 import { anyModel, libraryUnderTest } from "./engine-under-test.ts";
 
 const libraryPath = await libraryUnderTest();
@@ -103,7 +104,7 @@ describe("what cannot work is a typed error, and the process goes on", () => {
     await refuses(model, "INVALID_ARGUMENT", /contextSize is -1/, { contextSize: -1 });
     await refuses(model, "INVALID_ARGUMENT", /threads is 0.5/, { threads: 0.5 });
     await refuses(model, "INVALID_ARGUMENT", /gpuLayers is -2/, { gpuLayers: -2 });
-    await refuses(model, "INVALID_ARGUMENT", /ubatch_size 512 is larger than batch_size 64/, {
+    await refuses(model, "INVALID_ARGUMENT", /ubatchSize 512 is larger than batchSize 64/, {
       batchSize: 64,
       ubatchSize: 512,
     });
