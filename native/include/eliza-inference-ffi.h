@@ -1,8 +1,9 @@
 // libelizainference: one pipe for streaming text generation, whatever runtime answers behind it.
 //
-// Conventions. Functions that return int give >= 0 on success and one of ELIZA_ERR_* on failure; then *out_error, which
-// must not be NULL, is a heap string for eliza_inference_free_string. The library never prints, never exits and never
-// lets a C++ exception out. Additions are new symbols; no existing one changes its meaning or its layout.
+// Conventions. Functions that return int give >= 0 on success and one of ELIZA_ERROR_CODES on failure; then *out_error is a
+// heap string for eliza_inference_free_string: "CODE: what was wrong", a line break, what to do. Every call sets *out_error
+// to NULL first, so what it held is lost, not freed; out_error itself may be NULL. The library never prints, never exits
+// and never lets a C++ exception out. Additions are new symbols; no existing one changes its meaning or its layout.
 //
 // Threads. Every function may be called from any thread. One engine thread per loaded model computes; a stream is a
 // sequence of it. Calls on one stream from several threads at once are ordered by the library, except that closing a
@@ -28,6 +29,34 @@ extern "C" {
 #endif
 
 #define ELIZA_INFERENCE_ABI_VERSION "14"
+
+// What can go wrong: X(code that an error's text begins with, number that functions return, what it means).
+#define ELIZA_ERROR_CODES(X)                                                                                           \
+    X(NOT_IMPLEMENTED, -1, "this library, or this runtime, cannot do it")                                              \
+    X(INVALID_ARGUMENT, -2, "a value means nothing here, or the call comes at the wrong time")                         \
+    X(MODEL_INVALID, -3, "a model's file or bundle is no model that this library can run")                             \
+    X(NATIVE_FAULT, -4, "the runtime failed in a way that nobody foresaw")                                             \
+    X(OUT_OF_MEMORY, -5, "there is less memory than it takes")                                                         \
+    X(ABI_MISMATCH, -6, "library and host are of different versions")                                                  \
+    X(CANCELLED, -7, "the caller stopped it")                                                                          \
+    X(MODEL_NOT_FOUND, -8, "no model lies there")                                                                      \
+    X(MODEL_NOT_LOADED, -9, "the context has no model yet")                                                            \
+    X(BACKEND_UNAVAILABLE, -10, "the runtime or device that was asked for is not there")                               \
+    X(CACHE_TYPE_UNSUPPORTED, -11, "no such type of KV cache, or not for this model")                                  \
+    X(CONTEXT_FULL, -12, "the tokens do not fit the context")                                                          \
+    X(CONTEXT_FAILED, -13, "the runtime made no context of that shape")                                                \
+    X(NUMERIC_FAULT, -14, "the model's output is not finite")                                                          \
+    X(MAP_NOT_FOUND, -15, "no learned map lies there")                                                                 \
+    X(MAP_INVALID, -16, "a file is no learned map")                                                                    \
+    X(MAP_MISMATCH, -17, "the learned map is of another model or context")                                             \
+    X(MAP_UNSUPPORTED, -18, "this model cannot have a learned map")                                                    \
+    X(TEXT_TOO_SHORT, -19, "the text has too few tokens for a calibration")                                            \
+    X(SLOT_NOT_FOUND, -20, "no saved sequence lies there")                                                             \
+    X(SLOT_INVALID, -21, "a file is no saved sequence, or was changed")                                                \
+    X(SLOT_MISMATCH, -22, "the saved sequence is of another model, cache or library")                                  \
+    X(SLOT_WRITE_FAILED, -23, "the sequence could not be written")                                                     \
+    X(PERMISSION_DENIED, -24, "a file may not be written")                                                             \
+    X(CLOSED, -25, "the library was shut down")
 
 #define ELIZA_OK 0
 #define ELIZA_ERR_NOT_IMPLEMENTED (-1)
@@ -90,6 +119,8 @@ ELIZA_STATIC_ASSERT(sizeof(eliza_llm_stream_config_t) == 88, "config size");
 ELIZA_API const char *eliza_inference_abi_version(void);
 // JSON: {"size": 88, "offsets": {"max_tokens": 0, ...}} of the config as this library was compiled. Static storage.
 ELIZA_API const char *eliza_inference_config_layout(void);
+// ELIZA_ERROR_CODES as JSON: [{"code": "NOT_IMPLEMENTED", "status": -1, "meaning": "..."}, ...]. Static storage.
+ELIZA_API const char *eliza_inference_error_codes(void);
 // JSON array of the cache types that this library knows: name, bits a value, head sizes, use. Static storage.
 ELIZA_API const char *eliza_inference_cache_types(void);
 
@@ -133,7 +164,7 @@ ELIZA_API int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int
                                                  char **out_error);
 // Waits for output. 0: more to come, 1: this was the last, < 0: error. Takes as many generated tokens as fit; text is
 // NUL-terminated UTF-8 that never ends inside a character. A first token whose text does not fit text_cap consumes
-// nothing and is INVALID_ARG.
+// nothing and is INVALID_ARGUMENT.
 ELIZA_API int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
                                               size_t *count_out, char *text_out, size_t text_cap, int32_t *drafted_out,
                                               int32_t *accepted_out, char **out_error);
@@ -148,7 +179,7 @@ ELIZA_API int eliza_inference_llm_stream_reset(EliLlmStream *stream);
 // Keeps the first n_keep tokens of the sequence. Returns how many were kept, 0 if none could be; an error only for NULL.
 ELIZA_API int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep);
 // Writes the sequence to a file, whole or not at all: what is in the cache and what of a prompt waits. Returns the
-// tokens in the cache. INVALID_ARG while a generation runs.
+// tokens in the cache. INVALID_ARGUMENT while a generation runs.
 ELIZA_API int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename, char **out_error);
 // Makes the stream's sequence the saved one; prefill goes on from there. Returns the tokens in the cache. Refuses, before
 // llama.cpp sees a byte, a file that was changed or cut, and one of another model file, llama.cpp, cache type, rotation or
@@ -185,7 +216,7 @@ typedef struct EliCalibration EliCalibration;
 //   tokens   tokens to look at, rounded down to whole windows; default 24576
 //   window   tokens of the text seen at once, each window a text of its own; default 2048
 //   threads  default: the processor's cores
-// NULL and *out_error on failure: MODEL_INVALID, MAP_UNSUPPORTED, TEXT_TOO_SHORT, INVALID_ARG.
+// NULL and *out_error on failure: MODEL_INVALID, MAP_UNSUPPORTED, TEXT_TOO_SHORT, INVALID_ARGUMENT.
 ELIZA_API EliCalibration *eliza_inference_calibration_open(EliInferenceContext *ctx, const char *text,
                                                            size_t text_bytes, const char *options_json,
                                                            char **out_error);

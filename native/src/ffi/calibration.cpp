@@ -6,6 +6,7 @@
 #include "runtimes/llama/map/calibration.h"
 #include "runtimes/llama/model.h"
 
+using eliza::Code;
 using eliza::Failure;
 using eliza::guarded;
 
@@ -16,7 +17,7 @@ struct EliCalibration {
 namespace {
 
 [[noreturn]] void missing(const char *what) {
-    throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", std::string(what) + " is NULL", "pass it");
+    throw Failure(Code::INVALID_ARGUMENT, std::string(what) + " is NULL", "pass it");
 }
 
 } // namespace
@@ -27,7 +28,7 @@ EliCalibration *eliza_inference_calibration_open(EliInferenceContext *ctx, const
     guarded(out_error, [&] {
         if (ctx == nullptr || text == nullptr) missing("the context or the text");
         if (text_bytes > (size_t(1) << 30)) {
-            throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", "the text has more than 1 GiB", "give a shorter one");
+            throw Failure(Code::INVALID_ARGUMENT, "the text has more than 1 GiB", "give a shorter one");
         }
         const eliza::CalibrationOptions options = eliza::parse_calibration_options(options_json);
         auto calibration = std::make_unique<EliCalibration>();

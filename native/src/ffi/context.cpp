@@ -6,6 +6,7 @@
 #include "runtimes/llama/engine-registry.h"
 #include "select/llm-backend.h"
 
+using eliza::Code;
 using eliza::Failure;
 
 EliInferenceContext::EliInferenceContext(std::string bundle_path)
@@ -21,12 +22,11 @@ EliInferenceContext *eliza_inference_create(const char *bundle, char **out_error
     EliInferenceContext *ctx = nullptr;
     eliza::guarded(out_error, [&] {
         if (bundle == nullptr || bundle[0] == '\0') {
-            throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", "no bundle was named",
-                          "pass a .gguf file or a bundle folder");
+            throw Failure(Code::INVALID_ARGUMENT, "no bundle was named", "pass a .gguf file or a bundle folder");
         }
         std::error_code code;
         if (!std::filesystem::exists(bundle, code)) {
-            throw Failure(ELIZA_ERR_BUNDLE_INVALID, "MODEL_NOT_FOUND", std::string(bundle) + " does not exist",
+            throw Failure(Code::MODEL_NOT_FOUND, std::string(bundle) + " does not exist",
                           "check the path, or pull the model first");
         }
         ctx = new EliInferenceContext(bundle);

@@ -22,6 +22,17 @@ const char *eliza_inference_config_layout(void) {
     return layout.c_str();
 }
 
+const char *eliza_inference_error_codes(void) {
+    static const std::string codes = [] {
+        auto list = nlohmann::json::array();
+#define CODE(name, number, meaning) list.push_back({{"code", #name}, {"status", number}, {"meaning", meaning}});
+        ELIZA_ERROR_CODES(CODE)
+#undef CODE
+        return list.dump();
+    }();
+    return codes.c_str();
+}
+
 const char *eliza_inference_cache_types(void) {
     static const std::string types = eliza::describe_cache_types();
     return types.c_str();

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void invalid(const std::string &message, const std::string &hint) {
-    throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", message, hint);
+    throw Failure(Code::INVALID_ARGUMENT, message, hint);
 }
 
 int64_t integer(const std::string &key, const json &value, int64_t low, int64_t high) {
@@ -75,8 +75,7 @@ StreamOptions parse_stream_options(const char *text) {
 
 void check_stream_config(const eliza_llm_stream_config_t &config) {
     const auto missing = [](const char *what) {
-        throw Failure(ELIZA_ERR_NOT_IMPLEMENTED, "NOT_IMPLEMENTED", std::string(what) + " is not there yet",
-                      "leave it out of the config");
+        throw Failure(Code::NOT_IMPLEMENTED, std::string(what) + " is not there yet", "leave it out of the config");
     };
     for (const float value : {config.temperature, config.top_p, config.repeat_penalty}) {
         if (!std::isfinite(value)) invalid("a sampling value is not finite", "give finite numbers");

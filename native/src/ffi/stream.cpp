@@ -10,6 +10,7 @@
 #include "select/llm-backend.h"
 #include "streaming/output-queue.h"
 
+using eliza::Code;
 using eliza::Failure;
 using eliza::guarded;
 
@@ -21,9 +22,13 @@ struct EliLlmStream {
 
 namespace {
 
-int null_stream(char **out_error) {
-    eliza::set_error(out_error, "INVALID_ARG: the stream is NULL\nopen one first");
-    return ELIZA_ERR_INVALID_ARG;
+LlmBackendSession &session_of(EliLlmStream *stream) {
+    if (stream == nullptr) throw Failure(Code::INVALID_ARGUMENT, "the stream is NULL", "open one first");
+    return *stream->session;
+}
+
+void check_given(bool given, const char *what) {
+    if (!given) throw Failure(Code::INVALID_ARGUMENT, std::string(what) + " is NULL", "pass all that the header names");
 }
 
 // A copy of token ids that eliza_inference_free_tokens frees.
@@ -36,23 +41,21 @@ void hand_over(const std::vector<int32_t> &ids, int32_t **tokens_out, size_t *co
 
 int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
          size_t text_cap, int32_t *drafted_out, int32_t *accepted_out, char **out_error) {
-    if (stream == nullptr) return null_stream(out_error);
-    if (tokens_out == nullptr || tokens_cap == 0 || count_out == nullptr || text_out == nullptr || text_cap == 0) {
-        eliza::set_error(out_error, "INVALID_ARG: an output buffer is missing or empty\n"
-                                    "pass tokens, count and text buffers of at least 1");
-        return ELIZA_ERR_INVALID_ARG;
-    }
     return guarded(out_error, [&] {
+        LlmBackendSession &session = session_of(stream);
+        if (tokens_out == nullptr || tokens_cap == 0 || count_out == nullptr || text_out == nullptr || text_cap == 0) {
+            throw Failure(Code::INVALID_ARGUMENT, "an output buffer is missing or empty",
+                          "pass tokens, count and text buffers of at least 1");
+        }
         int32_t drafted = 0;
         int32_t accepted = 0;
         int status = 0;
         if (wait) {
-            status = stream->session->next(tokens_out, tokens_cap, count_out, text_out, text_cap, &drafted, &accepted,
-                                           out_error);
+            status =
+                session.next(tokens_out, tokens_cap, count_out, text_out, text_cap, &drafted, &accepted, out_error);
         } else {
             std::string error;
-            status =
-                stream->session->output().take(false, tokens_out, tokens_cap, count_out, text_out, text_cap, &error);
+            status = session.output().take(false, tokens_out, tokens_cap, count_out, text_out, text_cap, &error);
             if (status < 0) eliza::set_error(out_error, error);
         }
         if (drafted_out != nullptr) *drafted_out = drafted;
@@ -68,7 +71,7 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
     EliLlmStream *opened = nullptr;
     guarded(out_error, [&] {
         if (ctx == nullptr || config == nullptr) {
-            throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", "the context or the config is NULL",
+            throw Failure(Code::INVALID_ARGUMENT, "the context or the config is NULL",
                           "create a context, and pass a config");
         }
         eliza::check_stream_config(*config);
@@ -79,12 +82,15 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
         char *refused = nullptr;
         LlmBackendFactory *factory = llm_backend_select(ctx->bundle.c_str(), config, &stream->candidates, &refused);
         if (refused != nullptr) {
-            *out_error = refused;
-            return ELIZA_ERR_INVALID_ARG;
+            if (out_error != nullptr)
+                *out_error = refused;
+            else
+                eliza_inference_free_string(refused);
+            return static_cast<int>(Code::BACKEND_UNAVAILABLE);
         }
         stream->session.reset(factory != nullptr ? factory->open(ctx, config, options, out_error)
                                                  : eliza::open_llama_session(*ctx, *config, options));
-        if (stream->session == nullptr) return ELIZA_ERR_FFI_FAULT;
+        if (stream->session == nullptr) return static_cast<int>(Code::NATIVE_FAULT);
         stream->session->output().set_owner(stream.get());
         ctx->hub.add(&stream->session->output());
         opened = stream.release();
@@ -99,8 +105,7 @@ EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx, const el
 }
 
 int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int32_t *ids, size_t count, char **out_error) {
-    if (stream == nullptr) return null_stream(out_error);
-    return guarded(out_error, [&] { return stream->session->prefill(ids, count, out_error); });
+    return guarded(out_error, [&] { return session_of(stream).prefill(ids, count, out_error); });
 }
 
 int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap, size_t *count_out,
@@ -118,33 +123,28 @@ int eliza_inference_llm_stream_try_next(EliLlmStream *stream, int32_t *tokens_ou
 }
 
 int eliza_inference_llm_stream_cancel(EliLlmStream *stream) {
-    if (stream == nullptr) return ELIZA_ERR_INVALID_ARG;
-    return guarded(nullptr, [&] { return stream->session->cancel(); });
+    return guarded(nullptr, [&] { return session_of(stream).cancel(); });
 }
 
 int eliza_inference_llm_stream_reset(EliLlmStream *stream) {
-    if (stream == nullptr) return ELIZA_ERR_INVALID_ARG;
-    return guarded(nullptr, [&] { return stream->session->reset(); });
+    return guarded(nullptr, [&] { return session_of(stream).reset(); });
 }
 
 int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep) {
-    if (stream == nullptr) return ELIZA_ERR_INVALID_ARG;
-    return guarded(nullptr, [&] { return stream->session->reset_keep(n_keep); });
+    return guarded(nullptr, [&] { return session_of(stream).reset_keep(n_keep); });
 }
 
 int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename, char **out_error) {
-    if (stream == nullptr) return null_stream(out_error);
-    return guarded(out_error, [&] { return stream->session->save_slot(filename, out_error); });
+    return guarded(out_error, [&] { return session_of(stream).save_slot(filename, out_error); });
 }
 
 int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *filename, char **out_error) {
-    if (stream == nullptr) return null_stream(out_error);
-    return guarded(out_error, [&] { return stream->session->restore_slot(filename, out_error); });
+    return guarded(out_error, [&] { return session_of(stream).restore_slot(filename, out_error); });
 }
 
 void eliza_inference_llm_stream_close(EliLlmStream *stream) {
     if (stream == nullptr) return;
-    stream->ctx->hub.remove(&stream->session->output());
+    stream->ctx->hub.remove(&session_of(stream).output());
     guarded(nullptr, [&] {
         delete stream;
         return ELIZA_OK;
@@ -152,14 +152,10 @@ void eliza_inference_llm_stream_close(EliLlmStream *stream) {
 }
 
 int eliza_inference_llm_stream_tokens(EliLlmStream *stream, int32_t **tokens_out, size_t *count_out, char **out_error) {
-    if (stream == nullptr) return null_stream(out_error);
-    if (tokens_out == nullptr || count_out == nullptr) {
-        eliza::set_error(out_error, "INVALID_ARG: an output is NULL\npass both");
-        return ELIZA_ERR_INVALID_ARG;
-    }
     return guarded(out_error, [&] {
+        check_given(tokens_out != nullptr && count_out != nullptr, "an output");
         std::vector<int32_t> ids;
-        const int status = stream->session->tokens(&ids, out_error);
+        const int status = session_of(stream).tokens(&ids, out_error);
         if (status >= 0) hand_over(ids, tokens_out, count_out);
         return status;
     });
@@ -167,15 +163,11 @@ int eliza_inference_llm_stream_tokens(EliLlmStream *stream, int32_t **tokens_out
 
 int eliza_inference_llm_stream_tokenize(EliLlmStream *stream, const char *text, size_t text_bytes, int add_special,
                                         int parse_special, int32_t **tokens_out, size_t *count_out, char **out_error) {
-    if (stream == nullptr) return null_stream(out_error);
-    if (text == nullptr || tokens_out == nullptr || count_out == nullptr) {
-        eliza::set_error(out_error, "INVALID_ARG: text or an output is NULL\npass all three");
-        return ELIZA_ERR_INVALID_ARG;
-    }
     return guarded(out_error, [&] {
+        check_given(text != nullptr && tokens_out != nullptr && count_out != nullptr, "the text or an output");
         std::vector<int32_t> ids;
         const int status =
-            stream->session->tokenize(text, text_bytes, add_special != 0, parse_special != 0, &ids, out_error);
+            session_of(stream).tokenize(text, text_bytes, add_special != 0, parse_special != 0, &ids, out_error);
         if (status >= 0) hand_over(ids, tokens_out, count_out);
         return status;
     });
@@ -183,28 +175,20 @@ int eliza_inference_llm_stream_tokenize(EliLlmStream *stream, const char *text, 
 
 int eliza_inference_llm_stream_detokenize(EliLlmStream *stream, const int32_t *ids, size_t count, int special,
                                           char **text_out, char **out_error) {
-    if (stream == nullptr) return null_stream(out_error);
-    if ((ids == nullptr && count > 0) || text_out == nullptr) {
-        eliza::set_error(out_error, "INVALID_ARG: ids or text_out is NULL\npass both");
-        return ELIZA_ERR_INVALID_ARG;
-    }
     return guarded(out_error, [&] {
+        check_given((ids != nullptr || count == 0) && text_out != nullptr, "the ids or the output");
         std::string text;
-        const int status = stream->session->detokenize(ids, count, special != 0, &text, out_error);
+        const int status = session_of(stream).detokenize(ids, count, special != 0, &text, out_error);
         if (status >= 0) *text_out = eliza::copy_string(text);
         return status;
     });
 }
 
 int eliza_inference_llm_stream_report(EliLlmStream *stream, char **json_out, char **out_error) {
-    if (stream == nullptr) return null_stream(out_error);
-    if (json_out == nullptr) {
-        eliza::set_error(out_error, "INVALID_ARG: json_out is NULL\npass a place for the string");
-        return ELIZA_ERR_INVALID_ARG;
-    }
     return guarded(out_error, [&] {
+        check_given(json_out != nullptr, "the output");
         std::string text;
-        const int status = stream->session->report(&text, out_error);
+        const int status = session_of(stream).report(&text, out_error);
         if (status < 0) return status;
         auto report = nlohmann::json::parse(text);
         report["abi"] = ELIZA_INFERENCE_ABI_VERSION;

@@ -62,8 +62,10 @@ LlmBackendFactory *llm_backend_select(const char *bundle, const eliza_llm_stream
                 return factory;
             }
         }
-        eliza::set_error(out_error, "BACKEND_UNAVAILABLE: ELIZA_LLM_BACKEND asks for \"" + std::string(env) +
-                                        "\": " + reason + "\nunset ELIZA_LLM_BACKEND, or set it to llama.cpp");
+        eliza::set_error(out_error,
+                         eliza::error_text(eliza::Code::BACKEND_UNAVAILABLE,
+                                           "ELIZA_LLM_BACKEND asks for \"" + std::string(env) + "\": " + reason,
+                                           "unset ELIZA_LLM_BACKEND, or set it to llama.cpp"));
         return nullptr;
     }
 

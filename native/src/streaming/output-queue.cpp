@@ -110,7 +110,7 @@ int OutputQueue::take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t 
     std::unique_lock lock(hub_.mutex_);
     if (!ready_locked()) {
         if (!expecting_) {
-            *error = "INVALID_ARG: there is nothing to generate from\nprefill a prompt first";
+            *error = "INVALID_ARGUMENT: there is nothing to generate from\nprefill a prompt first";
             return ELIZA_ERR_INVALID_ARG;
         }
         if (!wait) {
@@ -128,7 +128,7 @@ int OutputQueue::take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t 
         const OutputToken &token = tokens_.front();
         if (used + token.text.size() + 1 > text_cap) {
             if (*count_out > 0) break;
-            *error = "INVALID_ARG: text_cap is " + std::to_string(text_cap) + " bytes, the next token needs " +
+            *error = "INVALID_ARGUMENT: text_cap is " + std::to_string(text_cap) + " bytes, the next token needs " +
                      std::to_string(token.text.size() + 1) + "\npass a larger text buffer; nothing was consumed";
             return ELIZA_ERR_INVALID_ARG;
         }
@@ -150,7 +150,7 @@ int OutputQueue::take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t 
             trailing_text_.clear();
             result = 1;
         } else if (status_ == 0 && *count_out == 0) {
-            *error = "INVALID_ARG: text_cap is " + std::to_string(text_cap) + " bytes, the last text needs " +
+            *error = "INVALID_ARGUMENT: text_cap is " + std::to_string(text_cap) + " bytes, the last text needs " +
                      std::to_string(trailing_text_.size() + 1) + "\npass a larger text buffer; nothing was consumed";
             return ELIZA_ERR_INVALID_ARG;
         }

@@ -67,7 +67,7 @@ ggml_type cache_type_by_name(const char *name, char side) {
     for (const CacheType &type : cache_types()) {
         if (side == 'V' && type.keys_only) {
             if (type.name == name) {
-                throw Failure(ELIZA_ERR_INVALID_ARG, "CACHE_TYPE_UNSUPPORTED",
+                throw Failure(Code::CACHE_TYPE_UNSUPPORTED,
                               std::string("cache type \"") + name + "\" stores keys only and was asked for V",
                               "choose another cache_type_v");
             }
@@ -76,7 +76,7 @@ ggml_type cache_type_by_name(const char *name, char side) {
         if (type.name == name) return type.type;
         if (std::ranges::find(known, type.name) == known.end()) known.push_back(type.name);
     }
-    throw Failure(ELIZA_ERR_INVALID_ARG, "CACHE_TYPE_UNSUPPORTED",
+    throw Failure(Code::CACHE_TYPE_UNSUPPORTED,
                   std::string("cache type \"") + name + "\" for " + side + " is not known",
                   "the cache types are " + list_names(known));
 }
@@ -89,7 +89,7 @@ ggml_type cache_type_for_heads(ggml_type type, const llama_hparams &hparams, cha
         const int32_t unfit = misfit(candidate, hparams, side);
         if (candidate.name == name) {
             if (candidate.needs_map && !has_map) {
-                throw Failure(ELIZA_ERR_INVALID_ARG, "CACHE_TYPE_UNSUPPORTED",
+                throw Failure(Code::CACHE_TYPE_UNSUPPORTED,
                               "cache type " + name + " exists only behind a learned map, and none is in use",
                               "calibrate the model, or choose a type without _mix");
             }
@@ -100,7 +100,7 @@ ggml_type cache_type_for_heads(ggml_type type, const llama_hparams &hparams, cha
         if (usable && std::ranges::find(fitting, candidate.name) == fitting.end()) fitting.push_back(candidate.name);
     }
     const auto misfitting = static_cast<uint32_t>(layer);
-    throw Failure(ELIZA_ERR_INVALID_ARG, "CACHE_TYPE_UNSUPPORTED",
+    throw Failure(Code::CACHE_TYPE_UNSUPPORTED,
                   "cache type " + name + " for " + side + " does not fit head_dim " +
                       std::to_string(head_size(hparams, misfitting, side)) + " (layer " + std::to_string(misfitting) +
                       ")",

@@ -73,6 +73,8 @@ void finish(Sequence &sequence, const char *reason, int status, const std::strin
     sequence.queue.finish(status, sequence.utf8.flush(), error);
 }
 
+void fail(Sequence &sequence, const Failure &failure) { finish(sequence, "error", failure.status(), failure.what()); }
+
 std::string piece(const llama_vocab *vocab, llama_token token) {
     char buffer[256];
     const int32_t length = llama_token_to_piece(vocab, token, buffer, sizeof(buffer), 0, false);
@@ -90,9 +92,10 @@ bool all_finite(const float *logits, int32_t count) {
 
 void sample(Sequence &sequence, llama_context *context, int32_t at, const llama_vocab *vocab) {
     if (!all_finite(llama_get_logits_ith(context, at), llama_vocab_n_tokens(vocab))) {
-        finish(sequence, "error", ELIZA_ERR_FFI_FAULT,
-               "NUMERIC_FAULT: the model's output holds NaN or infinity after " +
-                   std::to_string(sequence.tokens.size()) + " tokens\ntry another cache type, or check the model file");
+        fail(sequence, Failure(Code::NUMERIC_FAULT,
+                               "the model's output holds NaN or infinity after " +
+                                   std::to_string(sequence.tokens.size()) + " tokens",
+                               "try another cache type, or check the model file"));
         return;
     }
     const llama_token token = llama_sampler_sample(sequence.sampler.get(), context, at);
@@ -125,11 +128,13 @@ void sample(Sequence &sequence, llama_context *context, int32_t at, const llama_
 
 void fail_all(const std::vector<Share> &shares, int32_t status) {
     const std::string why = take_llama_errors();
-    const std::string message =
-        status == 1 ? "CONTEXT_FULL: the cache has no room for the batch\nopen the stream with a larger context"
-                    : "NATIVE_FAULT: llama_decode answered " + std::to_string(status) + (why.empty() ? "" : ": ") +
-                          why + "\nreset the stream; if it happens again, please report it with the model's name";
-    for (const Share &share : shares) finish(*share.sequence, "error", ELIZA_ERR_FFI_FAULT, message);
+    const Failure failure =
+        status == 1 ? Failure(Code::CONTEXT_FULL, "the cache has no room for the batch",
+                              "open the stream with a larger context")
+                    : Failure(Code::NATIVE_FAULT,
+                              "llama_decode answered " + std::to_string(status) + (why.empty() ? "" : ": ") + why,
+                              "reset the stream; if it happens again, please report it with the model's name");
+    for (const Share &share : shares) fail(*share.sequence, failure);
 }
 
 } // namespace

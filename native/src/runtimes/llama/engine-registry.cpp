@@ -15,7 +15,7 @@ Engine &EngineRegistry::engine(const std::string &path, int32_t n_gpu_layers) {
             throw;
         }
     } else if (engine->n_gpu_layers() != n_gpu_layers) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG",
+        throw Failure(Code::INVALID_ARGUMENT,
                       path + " is loaded with n_gpu_layers " + std::to_string(engine->n_gpu_layers()) + ", not " +
                           std::to_string(n_gpu_layers),
                       "use the same value, or another context");

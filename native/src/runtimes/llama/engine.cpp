@@ -137,7 +137,7 @@ void Engine::check_memory(const ContextShape &shape) const {
     const uint64_t need = cache_bytes(model_->hparams, shape) + COMPUTE_HEADROOM;
     const uint64_t have = available_memory();
     if (have == 0 || need <= have) return;
-    throw Failure(ELIZA_ERR_OOM, "OUT_OF_MEMORY",
+    throw Failure(Code::OUT_OF_MEMORY,
                   "a context of " + std::to_string(shape.context_size) + " tokens for " +
                       std::to_string(shape.max_streams) + " stream(s) needs " + mebibytes(need) + ", " +
                       mebibytes(have) + " are available",
@@ -179,8 +179,7 @@ SharedContext &Engine::make_context(const ContextShape &shape) {
     if (shared.context == nullptr) {
         contexts_.pop_back();
         const std::string reason = take_llama_errors();
-        throw Failure(ELIZA_ERR_FFI_FAULT, "CONTEXT_FAILED",
-                      "llama.cpp made no context" + (reason.empty() ? "" : ": " + reason),
+        throw Failure(Code::CONTEXT_FAILED, "llama.cpp made no context" + (reason.empty() ? "" : ": " + reason),
                       "try the cache type f16, or a smaller context or batch");
     }
     ggml_threadpool *workers = threads(shape.threads);

@@ -24,7 +24,7 @@ std::string model_fingerprint(const std::string &path) {
     const uint64_t size = std::filesystem::file_size(path, code);
     std::ifstream file(path, std::ios::binary);
     if (code || !file) {
-        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "MODEL_NOT_FOUND", path + " cannot be read any more",
+        throw Failure(Code::MODEL_NOT_FOUND, path + " cannot be read any more",
                       "keep the model's file where it was while it is in use");
     }
     Sha256Stream hash;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void invalid(const std::string &path, const std::string &reason) {
-    throw Failure(ELIZA_ERR_BUNDLE_INVALID, "MODEL_INVALID", path + ": " + reason,
+    throw Failure(Code::MODEL_INVALID, path + ": " + reason,
                   "check the file's hash against its source, or fetch it again");
 }
 
@@ -37,7 +37,7 @@ std::string find_gguf(const std::string &bundle) {
     std::error_code code;
     if (fs::is_regular_file(bundle, code)) return bundle;
     if (!fs::is_directory(bundle, code)) {
-        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "MODEL_NOT_FOUND", bundle + " is neither a file nor a folder",
+        throw Failure(Code::MODEL_NOT_FOUND, bundle + " is neither a file nor a folder",
                       "pass a .gguf file or a bundle folder");
     }
     static const std::regex later_part(R"(-(\d{5})-of-\d{5}\.gguf$)");
@@ -50,7 +50,7 @@ std::string find_gguf(const std::string &bundle) {
         models.push_back(path);
     }
     if (models.empty()) {
-        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "MODEL_NOT_FOUND", bundle + " has no text/*.gguf",
+        throw Failure(Code::MODEL_NOT_FOUND, bundle + " has no text/*.gguf",
                       "put the model's .gguf file into the bundle's text folder");
     }
     if (models.size() > 1) {
@@ -58,8 +58,7 @@ std::string find_gguf(const std::string &bundle) {
         std::string list;
         for (const std::string &model : models)
             list += (list.empty() ? "" : ", ") + fs::path(model).filename().string();
-        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "MODEL_INVALID", bundle + " has several models: " + list,
-                      "name the .gguf file itself");
+        throw Failure(Code::MODEL_INVALID, bundle + " has several models: " + list, "name the .gguf file itself");
     }
     return models.front();
 }
@@ -77,7 +76,7 @@ ModelPtr load_model(const std::string &path, int32_t n_gpu_layers, bool repack) 
     }
     file.close();
     if (n_gpu_layers > 0 && gpu_device() == nullptr) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "BACKEND_UNAVAILABLE",
+        throw Failure(Code::BACKEND_UNAVAILABLE,
                       "n_gpu_layers is " + std::to_string(n_gpu_layers) + " and this build sees no GPU device",
                       "use 0 for the CPU, or -1 to take a GPU only where there is one");
     }
@@ -92,8 +91,7 @@ ModelPtr load_model(const std::string &path, int32_t n_gpu_layers, bool repack) 
     }
     if (!llama_model_has_decoder(model.get()) || llama_model_has_encoder(model.get()) ||
         llama_model_is_diffusion(model.get())) {
-        throw Failure(ELIZA_ERR_NOT_IMPLEMENTED, "NOT_IMPLEMENTED", path + " is no decoder-only model",
-                      "use a causal language model");
+        throw Failure(Code::NOT_IMPLEMENTED, path + " is no decoder-only model", "use a causal language model");
     }
     if (llama_vocab_n_tokens(llama_model_get_vocab(model.get())) == 0) invalid(path, "it has no vocabulary");
     return model;

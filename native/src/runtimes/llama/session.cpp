@@ -10,6 +10,7 @@
 #include "runtimes/llama/engine-registry.h"
 #include "runtimes/llama/report.h"
 #include "runtimes/llama/slot.h"
+#include "runtimes/llama/vocabulary.h"
 
 namespace eliza {
 
@@ -23,7 +24,7 @@ class LlamaSession final : public LlmBackendSession {
                  const StreamOptions &options, const ContextShape &shape)
         : engine_(engine), run_ahead_(options.run_ahead), sequence_(ctx.hub, static_cast<size_t>(options.queue_size)) {
         sequence_.max_tokens = config.max_tokens;
-        sequence_.sampler = make_sampler(config, options, llama_vocab_n_tokens(llama_model_get_vocab(engine.model())));
+        sequence_.sampler = make_sampler(config, options, llama_vocab_n_tokens(vocab()));
         sequence_.started = run_ahead_;
         sequence_.queue.set_demand([this] {
             sequence_.started = true;
@@ -37,35 +38,27 @@ class LlamaSession final : public LlmBackendSession {
         engine_.detach(sequence_);
     }
 
-    int prefill(const int32_t *ids, size_t count, char **out_error) override {
-        const auto invalid = [&](const std::string &message, const std::string &hint) {
-            set_error(out_error, "INVALID_ARG: " + message + "\n" + hint);
-            return ELIZA_ERR_INVALID_ARG;
+    int prefill(const int32_t *ids, size_t count, char **) override {
+        const auto invalid = [](const std::string &message, const std::string &hint) {
+            throw Failure(Code::INVALID_ARGUMENT, message, hint);
         };
-        if (ids == nullptr || count == 0) return invalid("the prompt is empty", "prefill at least one token");
-        const int32_t vocabulary = llama_vocab_n_tokens(llama_model_get_vocab(engine_.model()));
-        for (size_t i = 0; i < count; ++i) {
-            if (ids[i] < 0 || ids[i] >= vocabulary) {
-                return invalid("token " + std::to_string(i) + " is " + std::to_string(ids[i]) +
-                                   ", the vocabulary has " + std::to_string(vocabulary),
-                               "tokenize the text with this stream");
-            }
-        }
+        if (ids == nullptr || count == 0) invalid("the prompt is empty", "prefill at least one token");
+        check_tokens(vocab(), ids, count);
         check_not_cancelled();
         if (sequence_.generating) {
-            return invalid("a generation is running", "take its output to the end, or reset the stream");
+            invalid("a generation is running", "take its output to the end, or reset the stream");
         }
         if (sequence_.queue.expecting() && sequence_.started) {
-            return invalid("the prompt is complete and its answer was asked for",
-                           "hand a prompt over before the first next, and in one call with run_ahead");
+            invalid("the prompt is complete and its answer was asked for",
+                    "hand a prompt over before the first next, and in one call with run_ahead");
         }
         const auto room = static_cast<size_t>(sequence_.context_size - sequence_.planned);
         // One cell stays for the first generated token.
         if (count + 1 > room) {
-            set_error(out_error, "CONTEXT_FULL: " + std::to_string(count) + " prompt tokens do not fit the " +
-                                     std::to_string(room) + " of " + std::to_string(sequence_.context_size) +
-                                     " that are left\nshorten the prompt, or open the stream with a larger context");
-            return ELIZA_ERR_INVALID_ARG;
+            throw Failure(Code::CONTEXT_FULL,
+                          std::to_string(count) + " prompt tokens do not fit the " + std::to_string(room) + " of " +
+                              std::to_string(sequence_.context_size) + " that are left",
+                          "shorten the prompt, or open the stream with a larger context");
         }
         {
             const std::lock_guard lock(sequence_.timing_mutex);
@@ -110,48 +103,13 @@ class LlamaSession final : public LlmBackendSession {
     int reset_keep(int32_t n_keep) override { return keep(n_keep); }
 
     int tokenize(const char *text, size_t bytes, bool add_special, bool parse_special, std::vector<int32_t> *ids,
-                 char **out_error) override {
-        if (bytes > INT32_MAX / 2) {
-            set_error(out_error, "INVALID_ARG: the text has more than 1 GiB\ntokenize it in parts");
-            return ELIZA_ERR_INVALID_ARG;
-        }
-        const llama_vocab *vocab = llama_model_get_vocab(engine_.model());
-        ids->resize(bytes + 2);
-        const auto tokenize_into = [&] {
-            return llama_tokenize(vocab, text, static_cast<int32_t>(bytes), ids->data(),
-                                  static_cast<int32_t>(ids->size()), add_special, parse_special);
-        };
-        int32_t count = tokenize_into();
-        if (count < 0) {
-            ids->resize(static_cast<size_t>(-count));
-            count = tokenize_into();
-        }
-        ids->resize(static_cast<size_t>(count));
+                 char **) override {
+        *ids = eliza::tokenize(vocab(), text, bytes, add_special, parse_special);
         return ELIZA_OK;
     }
 
-    int detokenize(const int32_t *ids, size_t count, bool special, std::string *text, char **out_error) override {
-        const llama_vocab *vocab = llama_model_get_vocab(engine_.model());
-        for (size_t i = 0; i < count; ++i) {
-            if (ids[i] < 0 || ids[i] >= llama_vocab_n_tokens(vocab)) {
-                set_error(out_error, "INVALID_ARG: token " + std::to_string(i) + " is " + std::to_string(ids[i]) +
-                                         "\nids come from this stream's vocabulary");
-                return ELIZA_ERR_INVALID_ARG;
-            }
-        }
-        std::string bytes(count * 8 + 16, '\0');
-        const auto into = [&] {
-            return llama_detokenize(vocab, ids, static_cast<int32_t>(count), bytes.data(),
-                                    static_cast<int32_t>(bytes.size()), false, special);
-        };
-        int32_t length = into();
-        if (length < 0) {
-            bytes.resize(static_cast<size_t>(-length));
-            length = into();
-        }
-        bytes.resize(static_cast<size_t>(length));
-        Utf8Assembler utf8;
-        *text = utf8.push(bytes) + utf8.flush();
+    int detokenize(const int32_t *ids, size_t count, bool special, std::string *text, char **) override {
+        *text = eliza::detokenize(vocab(), ids, count, special);
         return ELIZA_OK;
     }
 
@@ -163,21 +121,23 @@ class LlamaSession final : public LlmBackendSession {
     OutputQueue &output() override { return sequence_.queue; }
 
   private:
+    const llama_vocab *vocab() const { return llama_model_get_vocab(engine_.model()); }
+
     static void check_slot_name(const char *filename) {
         if (filename != nullptr && filename[0] != '\0') return;
-        throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", "the slot's file name is empty", "name a file");
+        throw Failure(Code::INVALID_ARGUMENT, "the slot's file name is empty", "name a file");
     }
 
     void check_not_cancelled() const {
         if (!sequence_.cancelled) return;
-        throw Failure(ELIZA_ERR_CANCELLED, "CANCELLED", "the stream was cancelled", "reset it before it is used again");
+        throw Failure(Code::CANCELLED, "the stream was cancelled", "reset it before it is used again");
     }
 
     // Nothing is computed or read: what the sequence holds is what the caller knows of.
     void check_idle(const std::string &what) const {
         check_not_cancelled();
         if (!sequence_.generating && !(sequence_.queue.expecting() && sequence_.started)) return;
-        throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", "a generation is running, the stream cannot be " + what,
+        throw Failure(Code::INVALID_ARGUMENT, "a generation is running, the stream cannot be " + what,
                       "take its output to the end first, or reset the stream");
     }
 

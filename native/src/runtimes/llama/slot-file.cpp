@@ -30,8 +30,7 @@ struct Prefix {
 static_assert(sizeof(Prefix) == PREFIX_BYTES);
 
 [[noreturn]] void invalid(const std::string &path, const std::string &why) {
-    throw Failure(ELIZA_ERR_INVALID_ARG, "SLOT_INVALID", path + ": " + why,
-                  "prefill the prompt instead, and save it again");
+    throw Failure(Code::SLOT_INVALID, path + ": " + why, "prefill the prompt instead, and save it again");
 }
 
 json describe(const Slot &slot) {
@@ -57,7 +56,7 @@ template <typename Value> void check_same(const char *what, const Value &found, 
             return std::string(value ? "on" : "off");
         }
     };
-    throw Failure(ELIZA_ERR_INVALID_ARG, "SLOT_MISMATCH",
+    throw Failure(Code::SLOT_MISMATCH,
                   std::string("the slot was saved with another ") + what + ": " + shown(found) + ", here it is " +
                       shown(expected),
                   "open the stream as the one that saved it was opened, or prefill the prompt");
@@ -92,7 +91,7 @@ void write_slot(const std::string &path, const Slot &slot) {
     if (!file || code) {
         std::error_code ignored;
         std::filesystem::remove(beside, ignored);
-        throw Failure(ELIZA_ERR_INVALID_ARG, "SLOT_WRITE_FAILED", path + " cannot be written",
+        throw Failure(Code::SLOT_WRITE_FAILED, path + " cannot be written",
                       "check the folder, its permissions and the space that is left");
     }
 }
@@ -102,7 +101,7 @@ Slot read_slot(const std::string &path, const SlotStamp &expected) {
     const uint64_t size = std::filesystem::is_regular_file(path, code) ? std::filesystem::file_size(path, code) : 0;
     std::ifstream file(path, std::ios::binary);
     if (code || !file || !std::filesystem::is_regular_file(path, code)) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "SLOT_NOT_FOUND", path + " cannot be read", "check the path of the slot");
+        throw Failure(Code::SLOT_NOT_FOUND, path + " cannot be read", "check the path of the slot");
     }
     Sha256Stream hash;
     const auto get = [&](void *bytes, uint64_t count) {

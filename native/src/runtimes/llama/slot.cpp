@@ -37,7 +37,7 @@ int32_t room_taken(const Slot &slot) { return static_cast<int32_t>(slot.tokens.s
 // A token outside the vocabulary would be read past the sampler's tables.
 void check_tokens(const Slot &slot, const Sequence &sequence, const llama_vocab *vocab, const std::string &path) {
     if (room_taken(slot) >= sequence.context_size) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "CONTEXT_FULL",
+        throw Failure(Code::CONTEXT_FULL,
                       "the slot holds " + std::to_string(room_taken(slot)) + " tokens, the stream has room for " +
                           std::to_string(sequence.context_size),
                       "open the stream with a larger context");
@@ -45,7 +45,7 @@ void check_tokens(const Slot &slot, const Sequence &sequence, const llama_vocab 
     const int32_t vocabulary = llama_vocab_n_tokens(vocab);
     const auto known = [&](llama_token token) { return token >= 0 && token < vocabulary; };
     if (!std::ranges::all_of(slot.tokens, known) || !std::ranges::all_of(slot.waiting, known)) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "SLOT_INVALID", path + ": it holds a token outside the vocabulary",
+        throw Failure(Code::SLOT_INVALID, path + ": it holds a token outside the vocabulary",
                       "prefill the prompt instead, and save it again");
     }
 }
@@ -85,7 +85,7 @@ int32_t restore_slot(Engine &engine, Sequence &sequence, const std::string &path
         if (taken != slot.state.size() || !fits) {
             llama_memory_seq_rm(memory, sequence.id, -1, -1);
             const std::string why = taken != slot.state.size() ? take_llama_errors() : "its positions are others";
-            throw Failure(ELIZA_ERR_INVALID_ARG, "SLOT_INVALID", path + ": llama.cpp refuses its state. " + why,
+            throw Failure(Code::SLOT_INVALID, path + ": llama.cpp refuses its state. " + why,
                           "prefill the prompt instead, and save it again");
         }
         sequence.tokens = slot.tokens;

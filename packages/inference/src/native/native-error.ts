@@ -1,17 +1,21 @@
 import { InferenceError, type InferenceErrorCode } from "../errors.ts";
 
-const NATIVE_CODES = new Set<string>([
-  "MODEL_NOT_FOUND",
+/** What the native library's errors begin with, as ELIZA_ERROR_CODES of its header has it. */
+export const NATIVE_CODES = new Set<string>([
+  "NOT_IMPLEMENTED",
+  "INVALID_ARGUMENT",
   "MODEL_INVALID",
-  "CACHE_TYPE_UNSUPPORTED",
-  "BACKEND_UNAVAILABLE",
+  "NATIVE_FAULT",
   "OUT_OF_MEMORY",
+  "ABI_MISMATCH",
+  "CANCELLED",
+  "MODEL_NOT_FOUND",
+  "MODEL_NOT_LOADED",
+  "BACKEND_UNAVAILABLE",
+  "CACHE_TYPE_UNSUPPORTED",
   "CONTEXT_FULL",
   "CONTEXT_FAILED",
-  "NATIVE_FAULT",
   "NUMERIC_FAULT",
-  "NOT_IMPLEMENTED",
-  "CANCELLED",
   "MAP_NOT_FOUND",
   "MAP_INVALID",
   "MAP_MISMATCH",
@@ -21,14 +25,14 @@ const NATIVE_CODES = new Set<string>([
   "SLOT_INVALID",
   "SLOT_MISMATCH",
   "SLOT_WRITE_FAILED",
+  "PERMISSION_DENIED",
+  "CLOSED",
 ] satisfies InferenceErrorCode[]);
 
 /** The error that the native library describes as `CODE: message`, a line break, and what to do. */
 export function nativeError(text: string | undefined, status: number): InferenceError {
   const [first = "", ...rest] = (text ?? `NATIVE_FAULT: the library answered ${status}`).split("\n");
   const match = /^([A-Z_]+): (.*)$/.exec(first);
-  const named = match?.[1] === "INVALID_ARG" ? "INVALID_ARGUMENT" : match?.[1];
-  const code =
-    named !== undefined && (NATIVE_CODES.has(named) || named === "INVALID_ARGUMENT") ? named : "NATIVE_FAULT";
+  const code = match?.[1] !== undefined && NATIVE_CODES.has(match[1]) ? match[1] : "NATIVE_FAULT";
   return new InferenceError(code as InferenceErrorCode, match?.[2] ?? first, rest.join("\n"));
 }

@@ -65,8 +65,7 @@ int32_t cache_layer(const ggml_tensor *keys) {
 }
 
 [[noreturn]] void unsupported(const std::string &why) {
-    throw Failure(ELIZA_ERR_INVALID_ARG, "MAP_UNSUPPORTED", "this model can have no learned map: " + why,
-                  "use it without one");
+    throw Failure(Code::MAP_UNSUPPORTED, "this model can have no learned map: " + why, "use it without one");
 }
 
 } // namespace
@@ -75,7 +74,7 @@ CalibrationOptions parse_calibration_options(const char *json) {
     CalibrationOptions options;
     if (json == nullptr || json[0] == '\0') return options;
     const auto invalid = [](const std::string &message) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG", message,
+        throw Failure(Code::INVALID_ARGUMENT, message,
                       "options are tokens, window and threads, whole numbers of at least 1");
     };
     const auto parsed = nlohmann::json::parse(json, nullptr, false);
@@ -199,7 +198,7 @@ void Calibration::State::load(const std::string &path, const std::string &text) 
     take_llama_errors();
     context.reset(llama_init_from_model(model.get(), params));
     if (context == nullptr) {
-        throw Failure(ELIZA_ERR_FFI_FAULT, "CONTEXT_FAILED", "llama.cpp made no context: " + take_llama_errors(),
+        throw Failure(Code::CONTEXT_FAILED, "llama.cpp made no context: " + take_llama_errors(),
                       "try a shorter window");
     }
     llama_attach_threadpool(context.get(), threadpool.get(), threadpool.get());
@@ -215,7 +214,7 @@ void Calibration::State::tokenize(const std::string &text) {
     const int32_t per_window = options.window - begin;
     const int32_t windows = options.tokens / options.window;
     if (count < windows * per_window) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "TEXT_TOO_SHORT",
+        throw Failure(Code::TEXT_TOO_SHORT,
                       "the text has " + std::to_string(std::max(0, count)) + " tokens of this model, " +
                           std::to_string(windows * per_window) + " are needed",
                       "give a longer text, or ask for fewer tokens");
@@ -356,7 +355,7 @@ bool Calibration::step() {
     const int32_t status = llama_decode(context, batch);
     if (state.failure != nullptr) std::rethrow_exception(state.failure);
     if (status != 0) {
-        throw Failure(ELIZA_ERR_FFI_FAULT, "NATIVE_FAULT",
+        throw Failure(Code::NATIVE_FAULT,
                       "llama_decode answered " + std::to_string(status) + ": " + take_llama_errors(),
                       "please report it with the model's name");
     }
@@ -369,7 +368,7 @@ int32_t Calibration::total() const { return static_cast<int32_t>(state_->tokens.
 
 void Calibration::save(const std::string &path, const std::string &model_sha256, const std::string &text_sha256) const {
     if (done() < total()) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "INVALID_ARG",
+        throw Failure(Code::INVALID_ARGUMENT,
                       "only " + std::to_string(done()) + " of " + std::to_string(total()) + " tokens are done",
                       "step to the end first");
     }

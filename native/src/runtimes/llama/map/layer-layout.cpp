@@ -12,7 +12,7 @@ namespace eliza {
 namespace {
 
 [[noreturn]] void unsupported(const std::string &why) {
-    throw Failure(ELIZA_ERR_INVALID_ARG, "MAP_UNSUPPORTED", "this model can have no learned map: " + why,
+    throw Failure(Code::MAP_UNSUPPORTED, "this model can have no learned map: " + why,
                   "open it without a map (kv_map off)");
 }
 

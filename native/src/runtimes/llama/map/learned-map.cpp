@@ -45,14 +45,13 @@ class MapFile {
         std::error_code code;
         size_ = std::filesystem::file_size(path, code);
         if (code || !stream_) {
-            throw Failure(ELIZA_ERR_INVALID_ARG, "MAP_NOT_FOUND", path + " cannot be read",
-                          "check the path of the map");
+            throw Failure(Code::MAP_NOT_FOUND, path + " cannot be read", "check the path of the map");
         }
         gguf_.reset(gguf_init_from_file(path.c_str(), {true, nullptr}));
         if (gguf_ == nullptr || text("general.type") != "kv-map") invalid("it is no learned map");
         const int32_t version = number("map.version");
         if (version != MAP_VERSION) {
-            throw Failure(ELIZA_ERR_INVALID_ARG, "MAP_MISMATCH",
+            throw Failure(Code::MAP_MISMATCH,
                           path + " has format version " + std::to_string(version) + ", this library reads " +
                               std::to_string(MAP_VERSION),
                           "calibrate the model again with this version");
@@ -60,10 +59,10 @@ class MapFile {
     }
 
     [[noreturn]] void invalid(const std::string &why) const {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "MAP_INVALID", path_ + ": " + why, "calibrate the model again");
+        throw Failure(Code::MAP_INVALID, path_ + ": " + why, "calibrate the model again");
     }
     [[noreturn]] void mismatch(const std::string &what) const {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "MAP_MISMATCH", path_ + " is the map of another model: " + what,
+        throw Failure(Code::MAP_MISMATCH, path_ + " is the map of another model: " + what,
                       "calibrate this model, or open it without a map");
     }
 
@@ -312,7 +311,7 @@ void LearnedMap::check_sharing(const llama_context *context) const {
     const auto *split = dynamic_cast<const llama_kv_cache_iswa *>(memory);
     const auto *plain = dynamic_cast<const llama_kv_cache *>(memory);
     if (split == nullptr && plain == nullptr) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "MAP_UNSUPPORTED", "this model's cache is of a kind that takes no map",
+        throw Failure(Code::MAP_UNSUPPORTED, "this model's cache is of a kind that takes no map",
                       "open it without a map (kv_map off)");
     }
     const size_t layers = contents_->sources.size();
@@ -327,7 +326,7 @@ void LearnedMap::check_sharing(const llama_context *context) const {
     for (size_t layer = 0; layer < layers; ++layer) {
         const bool own = contents_->sources[layer] == static_cast<int32_t>(layer);
         if (own != (storage[layer] != nullptr)) {
-            throw Failure(ELIZA_ERR_INVALID_ARG, "MAP_MISMATCH",
+            throw Failure(Code::MAP_MISMATCH,
                           contents_->path + " is the map of another model: layer " + std::to_string(layer) +
                               (own ? " has no cache of its own here" : " has its own cache here"),
                           "calibrate this model, or open it without a map");

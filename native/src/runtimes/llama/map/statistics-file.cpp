@@ -96,14 +96,14 @@ void write_statistics(const std::string &path, const StatisticsFile &file) {
     std::error_code code;
     if (!writer.write(partial)) {
         std::filesystem::remove(partial, code);
-        throw Failure(ELIZA_ERR_FFI_FAULT, "PERMISSION_DENIED", partial + " could not be written",
+        throw Failure(Code::PERMISSION_DENIED, partial + " could not be written",
                       "check that the folder exists and has room");
     }
     std::filesystem::rename(partial, path, code);
     if (code) {
         std::error_code ignored;
         std::filesystem::remove(partial, ignored);
-        throw Failure(ELIZA_ERR_FFI_FAULT, "PERMISSION_DENIED", path + " could not be written (" + code.message() + ")",
+        throw Failure(Code::PERMISSION_DENIED, path + " could not be written (" + code.message() + ")",
                       "check the folder's permissions");
     }
 }
