@@ -1,6 +1,14 @@
 import { checkOptions, checkValue } from "./arguments/check.ts";
 import { flag, text } from "./arguments/rule.ts";
-import { type ChatMessage, type RenderChatOptions, renderChat, wantsBegin } from "./chat/index.ts";
+import {
+  type ChatMessage,
+  ChatPrompter,
+  checkChat,
+  type RenderChatOptions,
+  readChatFormat,
+  type Tokenize,
+  wantsBegin,
+} from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 import { readGguf } from "./gguf/index.ts";
 import { chooseMap } from "./maps/index.ts";
@@ -54,6 +62,7 @@ export class Inference {
   readonly #busy = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #report!: InferenceReport;
+  #prompter!: ChatPrompter;
   #closed: Promise<void> | undefined;
 
   private constructor(
@@ -79,7 +88,8 @@ export class Inference {
   static async open(model: string, given: OpenOptions = {}): Promise<Inference> {
     const options = checkOpenOptions(given);
     const { path } = await resolveModel(model);
-    await readGguf(path); // says what is wrong with a file far better than the runtime does
+    const file = await readGguf(path); // says what is wrong with a file far better than the runtime does
+    const format = await readChatFormat(file);
     const library = await loadLibrary(options.libraryPath);
     const map = await chooseMap(path, {
       kvMap: options.kvMap ?? "auto",
@@ -95,7 +105,9 @@ export class Inference {
         finishReason: __,
         ...report
       } = await inference.#withStream(async (stream) => (await library.report(stream)) as StreamReport);
-      inference.#report = report;
+      const { bosToken, eosToken } = format;
+      inference.#report = { ...report, model: { ...report.model, bosToken, eosToken } };
+      inference.#prompter = new ChatPrompter(format, report.model.name || path);
     } catch (error) {
       await library.destroy(context);
       throw error;
@@ -150,7 +162,9 @@ export class Inference {
           poller: this.#poller,
           model: this.#report.model,
           closing: this.#closing.signal,
-          renderPrompt: (messages, chat) => this.renderPrompt(messages, chat),
+          tokenize: this.#tokenizer(stream),
+          promptTokens: (messages, chat) =>
+            this.#prompter.tokens(messages, checkChat(chat), this.#tokenizer(stream)),
           forget: (closed) => this.#sessions.delete(closed),
         },
         stream,
@@ -188,17 +202,12 @@ export class Inference {
     return this.#withStream((stream) => this.#library.detokenize(stream, checked, special));
   }
 
-  /** The prompt that messages become by the model's chat template. Throws CHAT_TEMPLATE_MISSING, CHAT_REFUSED, … */
+  /**
+   * The prompt that messages become by the model's chat template, to look at. `stream` and `generate` do not read markers
+   * in what users wrote, as this text would be read. Throws CHAT_TEMPLATE_MISSING, CHAT_REFUSED, …
+   */
   renderPrompt(messages: readonly ChatMessage[], options: RenderChatOptions = {}): string {
-    const { chatTemplate, bosToken, eosToken, name, path } = this.#report.model;
-    if (!chatTemplate) {
-      throw new InferenceError(
-        "CHAT_TEMPLATE_MISSING",
-        `${name || path} has no chat template`,
-        "Pass the prompt as a string, in the form that the model was trained on.",
-      );
-    }
-    return renderChat(chatTemplate, messages, { bosToken, eosToken, ...options });
+    return this.#prompter.text(messages, options);
   }
 
   /** Stops every stream and frees the model. Safe to call twice. */
@@ -227,15 +236,22 @@ export class Inference {
   async #start(prompt: Prompt, options: StreamOptions): Promise<StreamHandle> {
     const stream = await this.#openStream(options);
     try {
-      const text = typeof prompt === "string" ? prompt : this.renderPrompt(prompt, options.chat);
-      const addSpecial = wantsBegin(text, this.#report.model.bosToken);
-      const ids = this.#library.tokenize(stream, text, { addSpecial, parseSpecial: true });
+      const tokenize = this.#tokenizer(stream);
+      const addSpecial = typeof prompt === "string" && wantsBegin(prompt, this.#report.model.bosToken);
+      const ids =
+        typeof prompt === "string"
+          ? await tokenize(prompt, { addSpecial, parseSpecial: true })
+          : await this.#prompter.tokens(prompt, checkChat(options.chat), tokenize);
       this.#library.prefill(stream, ids);
       return stream;
     } catch (error) {
       await this.#library.close(stream);
       throw error;
     }
+  }
+
+  #tokenizer(stream: StreamHandle): Tokenize {
+    return async (text, options) => this.#library.tokenize(stream, text, options);
   }
 
   #withStream<T>(use: (stream: StreamHandle) => T | Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import type { Rules } from "./arguments/check.ts";
 import { checkOptions } from "./arguments/check.ts";
 import { integer, name, real, record, shown, signal } from "./arguments/rule.ts";
-import type { ChatMessage, RenderChatOptions } from "./chat/index.ts";
+import type { ChatMessage, ChatOptions } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 
 export interface OpenOptions {
@@ -50,7 +50,7 @@ export interface StreamOptions {
   /** Stops the generation; the iterator then throws CANCELLED with the signal's reason as cause. */
   signal?: AbortSignal;
   /** Variables of the chat template, such as enable_thinking, and tools. */
-  chat?: Pick<RenderChatOptions, "tools" | "variables">;
+  chat?: ChatOptions;
 }
 
 /** Of a session: what may be said of each of its generations too. */

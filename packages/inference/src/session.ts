@@ -1,6 +1,6 @@
 import { checkOptions, checkValue, type Rules } from "./arguments/check.ts";
 import { integer, name, record, signal } from "./arguments/rule.ts";
-import { type ChatMessage, type RenderChatOptions, wantsBegin } from "./chat/index.ts";
+import { type ChatMessage, type ChatOptions, type Tokenize, wantsBegin } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 import type { NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import type { OutputPoller } from "./native/output-poller.ts";
@@ -15,7 +15,8 @@ export interface SessionHost {
   model: InferenceReport["model"];
   /** aborted when the model is closed */
   closing: AbortSignal;
-  renderPrompt(messages: readonly ChatMessage[], options?: RenderChatOptions): string;
+  tokenize: Tokenize;
+  promptTokens(messages: readonly ChatMessage[], options?: ChatOptions): Promise<Int32Array>;
   /** the session is over */
   forget(session: Session): void;
 }
@@ -24,7 +25,7 @@ export interface GenerateOptions {
   /** Stops the generation; the iterator then throws CANCELLED with the signal's reason as cause. */
   signal?: AbortSignal;
   /** Variables of the chat template, such as enable_thinking, and tools. */
-  chat?: Pick<RenderChatOptions, "tools" | "variables">;
+  chat?: ChatOptions;
 }
 
 const generateRules: Rules<GenerateOptions> = { signal, chat: record };
@@ -152,20 +153,16 @@ export class Session {
     const held = await library.tokens(this.#stream);
     if (typeof prompt === "string") {
       const kept = this.#isCut ? await this.#keep(held.length) : held.length;
-      const ids = this.#tokenize(prompt, held.length === 0 && wantsBegin(prompt, model.bosToken));
+      const addSpecial = held.length === 0 && wantsBegin(prompt, model.bosToken);
+      const ids = await this.#host.tokenize(prompt, { addSpecial, parseSpecial: true });
       library.prefill(this.#stream, Int32Array.from([...held.subarray(kept), ...ids]));
       return;
     }
-    const text = this.#host.renderPrompt(prompt, options.chat);
-    const ids = this.#tokenize(text, wantsBegin(text, model.bosToken));
+    const ids = await this.#host.promptTokens(prompt, options.chat);
     // the last token is computed in any case: the answer comes from it
     const same = commonPrefix(held, ids.subarray(0, -1));
     const kept = same === held.length && !this.#isCut ? same : await this.#keep(same);
     library.prefill(this.#stream, ids.subarray(kept));
-  }
-
-  #tokenize(text: string, addSpecial: boolean): Int32Array {
-    return this.#host.library.tokenize(this.#stream, text, { addSpecial, parseSpecial: true });
   }
 
   async #keep(count: number): Promise<number> {

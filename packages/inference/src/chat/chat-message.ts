@@ -7,7 +7,8 @@ export interface ChatToolCall {
 
 export interface ChatMessage {
   role: "system" | "developer" | "user" | "assistant" | "tool";
-  content: string;
+  /** May be null, or left out, beside toolCalls. */
+  content?: string | null;
   name?: string;
   /** What an assistant's message called. */
   toolCalls?: readonly ChatToolCall[];

@@ -1,6 +1,10 @@
-import { Environment, Interpreter, Template } from "@huggingface/jinja";
+import { Environment, Template } from "@huggingface/jinja";
+import { checkOptions, type Rules } from "../arguments/check.ts";
+import { flag, listOf, type Rule, record, text } from "../arguments/rule.ts";
 import { InferenceError } from "../errors.ts";
+import { BoundedInterpreter, TemplateTooLarge, templateLimits } from "./bounded-interpreter.ts";
 import type { ChatMessage, ChatTool } from "./chat-message.ts";
+import { checkMessages, checkTools } from "./check-messages.ts";
 import { strftime } from "./strftime.ts";
 
 export interface RenderChatOptions {
@@ -17,60 +21,129 @@ export interface RenderChatOptions {
 const maxTemplateLength = 1 << 20;
 const maxRange = 100_000;
 const literals = { true: true, false: false, none: null, True: true, False: false, None: null };
-const roles = new Set(["system", "developer", "user", "assistant", "tool"]);
+
+/** What a generation says of its template. */
+export type ChatOptions = Pick<RenderChatOptions, "tools" | "variables">;
+
+const chatRules: Rules<ChatOptions> = {
+  tools: listOf(record, 0, 1000) as unknown as Rule<readonly ChatTool[]>,
+  variables: record,
+};
+const renderRules: Rules<RenderChatOptions> = {
+  ...chatRules,
+  bosToken: text,
+  eosToken: text,
+  addGenerationPrompt: flag,
+};
+
+/** @throws InferenceError INVALID_ARGUMENT */
+export function checkChat(given: unknown): ChatOptions {
+  return checkOptions<ChatOptions>("chat", given, chatRules);
+}
 
 class Refusal extends Error {}
 
+/** A chat template, read once. */
+export class CompiledTemplate {
+  readonly #parsed: Template["parsed"];
+  /** The strings of its source, which it may compare texts with. */
+  readonly literals: readonly string[];
+  /** Whether it says anything of tools, of calls, and of the call that a message answers. */
+  readonly knows: { tools: boolean; calls: boolean; callIds: boolean };
+
+  /** @throws InferenceError CHAT_TEMPLATE_MISSING, CHAT_TEMPLATE_INVALID */
+  constructor(template: string) {
+    this.#parsed = parse(template);
+    const found = new Set<string>();
+    collectStrings(this.#parsed, found);
+    this.literals = [...found];
+    this.knows = {
+      tools: /\btools\b/.test(template),
+      calls: /\btool_calls\b/.test(template),
+      callIds: /\btool_call_id\b/.test(template),
+    };
+  }
+
+  /**
+   * The prompt, with every string that users wrote as `mark` gives it.
+   *
+   * @throws InferenceError INVALID_ARGUMENT, CHAT_TEMPLATE_INVALID, CHAT_REFUSED
+   */
+  render(
+    messages: readonly ChatMessage[],
+    options: RenderChatOptions = {},
+    mark: (value: unknown) => unknown = (value) => value,
+  ): string {
+    checkMessages(messages);
+    checkOptions<RenderChatOptions>("the chat template", options, renderRules);
+    if (options.tools !== undefined) checkTools(options.tools);
+    this.#checkTools(messages, options.tools);
+    const marked = mark(options.variables ?? {}) as Record<string, unknown>;
+    const variables: Record<string, unknown> = {
+      ...marked,
+      ...literals,
+      messages: messages.map((message) => forTemplate(message, mark)),
+      bos_token: options.bosToken ?? "",
+      eos_token: options.eosToken ?? "",
+      add_generation_prompt: options.addGenerationPrompt ?? true,
+      raise_exception: (message: unknown): never => {
+        throw new Refusal(String(message));
+      },
+      range: boundedRange,
+      strftime_now: (format: string) => strftime(new Date(), format),
+    };
+    if (options.tools && options.tools.length > 0) {
+      variables.tools = options.tools.map((tool) => ({
+        type: "function",
+        function: mark({ ...tool }),
+      }));
+    }
+    try {
+      const environment = new Environment();
+      for (const [name, value] of Object.entries(variables)) environment.set(name, value);
+      return String(new BoundedInterpreter(environment, templateLimits).run(this.#parsed).value);
+    } catch (error) {
+      if (error instanceof InferenceError) throw error;
+      if (error instanceof Refusal) {
+        throw new InferenceError(
+          "CHAT_REFUSED",
+          `the model's chat template refused the messages: ${error.message}`,
+          "Change the order or the roles of the messages as it says.",
+        );
+      }
+      if (error instanceof TemplateTooLarge) throw invalid(`was stopped: it ${error.message}`);
+      throw invalid("could not be carried out", error);
+    }
+  }
+
+  // A template that does not know them would leave them out in silence.
+  #checkTools(messages: readonly ChatMessage[], tools: readonly ChatTool[] | undefined): void {
+    if (tools !== undefined && tools.length > 0 && !this.knows.tools) throw unknowing("tools", "the tools");
+    if (this.knows.calls) return;
+    const index = messages.findIndex(({ toolCalls }) => toolCalls !== undefined && toolCalls.length > 0);
+    if (index >= 0) throw unknowing("toolCalls", `the calls of message ${index}`);
+  }
+}
+
 /**
  * The prompt for `messages` by a model's own chat template (Jinja, with the functions that such templates use).
- * The text holds the model's special tokens, its first one too where the template writes it: tokenize it with
- * special tokens read, and without another one added in front when it begins with `bosToken`.
+ * The text holds the model's special tokens, its first one too where the template writes it, and what users wrote as it
+ * is: markers in it are not told from the template's. `Inference.stream` tells them apart.
  *
- * @throws InferenceError INVALID_ARGUMENT (messages), CHAT_TEMPLATE_INVALID (the template is broken),
- *   CHAT_REFUSED (the template does not allow these messages, in its own words).
+ * @throws InferenceError INVALID_ARGUMENT (messages), CHAT_TEMPLATE_INVALID (the template is broken, or takes more than
+ *   three seconds, two million steps or 128 Mi characters), CHAT_REFUSED (the template does not allow these messages, in
+ *   its own words).
  */
 export function renderChat(
   template: string,
   messages: readonly ChatMessage[],
   options: RenderChatOptions = {},
 ): string {
-  checkMessages(messages);
-  const parsed = parse(template);
-  const variables: Record<string, unknown> = {
-    ...options.variables,
-    ...literals,
-    messages: messages.map(forTemplate),
-    bos_token: options.bosToken ?? "",
-    eos_token: options.eosToken ?? "",
-    add_generation_prompt: options.addGenerationPrompt ?? true,
-    raise_exception: (message: unknown): never => {
-      throw new Refusal(String(message));
-    },
-    range: boundedRange,
-    strftime_now: (format: string) => strftime(new Date(), format),
-  };
-  if (options.tools) {
-    variables.tools = options.tools.map((tool) => ({ type: "function", function: { ...tool } }));
-  }
-  try {
-    const environment = new Environment();
-    for (const [name, value] of Object.entries(variables)) environment.set(name, value);
-    return String(new Interpreter(environment).run(parsed.parsed).value);
-  } catch (error) {
-    if (error instanceof InferenceError) throw error;
-    if (error instanceof Refusal) {
-      throw new InferenceError(
-        "CHAT_REFUSED",
-        `the model's chat template refused the messages: ${error.message}`,
-        "Change the order or the roles of the messages as it says.",
-      );
-    }
-    throw invalid("could not be carried out", error);
-  }
+  return new CompiledTemplate(template).render(messages, options);
 }
 
-function parse(template: string): Template {
-  if (template.trim() === "") {
+function parse(template: string): Template["parsed"] {
+  if (typeof template !== "string" || template.trim() === "") {
     throw new InferenceError(
       "CHAT_TEMPLATE_MISSING",
       "the model has no chat template",
@@ -81,48 +154,48 @@ function parse(template: string): Template {
     throw invalid(`is ${template.length} characters long, more than ${maxTemplateLength}`);
   }
   try {
-    return new Template(template);
+    return new Template(template).parsed;
   } catch (error) {
     throw invalid("could not be read", error);
   }
 }
 
-function checkMessages(messages: readonly ChatMessage[]): void {
-  const wrong = (what: string): InferenceError =>
-    new InferenceError("INVALID_ARGUMENT", what, 'Give messages such as { role: "user", content: "Hello" }.');
-  if (!Array.isArray(messages) || messages.length === 0) throw wrong("there are no messages");
-  for (const [index, message] of messages.entries()) {
-    if (typeof message !== "object" || message === null) throw wrong(`message ${index} is no object`);
-    if (!roles.has(message.role)) {
-      throw wrong(
-        `message ${index} has the role ${JSON.stringify(message.role)}, not ${[...roles].join(", ")}`,
-      );
-    }
-    if (typeof message.content !== "string") throw wrong(`the content of message ${index} is no string`);
-  }
+function collectStrings(node: unknown, into: Set<string>): void {
+  if (typeof node !== "object" || node === null) return;
+  const { type, value } = node as { type?: unknown; value?: unknown };
+  if (type === "StringLiteral" && typeof value === "string") into.add(value);
+  for (const child of node instanceof Map ? node.entries() : Object.values(node)) collectStrings(child, into);
 }
 
-function forTemplate(message: ChatMessage): Record<string, unknown> {
+function forTemplate(message: ChatMessage, mark: (value: unknown) => unknown): Record<string, unknown> {
   const { role, content, name, toolCalls, toolCallId } = message;
-  const given: Record<string, unknown> = { role, content };
-  if (name !== undefined) given.name = name;
-  if (toolCallId !== undefined) given.tool_call_id = toolCallId;
+  // Templates add to the content; where there is none they are written for an empty one.
+  const given: Record<string, unknown> = { role, content: mark(content ?? "") };
+  if (name !== undefined) given.name = mark(name);
+  if (toolCallId !== undefined) given.tool_call_id = mark(toolCallId);
   if (toolCalls !== undefined) {
     given.tool_calls = toolCalls.map((call) => ({
       type: "function",
-      function: { name: call.name, arguments: call.arguments },
-      ...(call.id === undefined ? {} : { id: call.id }),
+      function: { name: mark(call.name), arguments: mark(call.arguments) },
+      ...(call.id === undefined ? {} : { id: mark(call.id) }),
     }));
   }
   return given;
 }
 
-// A template comes with a model from a stranger: range(10**9) must not take the process down.
 function boundedRange(first: number, second?: number, step = 1): number[] {
   const [from, to] = second === undefined || second === null ? [0, first] : [first, second];
   const count = Math.max(0, Math.ceil((to - from) / step));
   if (!(count <= maxRange)) throw new Error(`range of ${count} numbers, more than ${maxRange}`);
   return Array.from({ length: count }, (_, index) => from + index * step);
+}
+
+function unknowing(what: string, given: string): InferenceError {
+  return new InferenceError(
+    "CHAT_REFUSED",
+    `the model's chat template knows no ${what}: ${given} would be lost`,
+    "Use a model that was trained to call tools, or write them into the messages' text.",
+  );
 }
 
 function invalid(why: string, cause?: unknown): InferenceError {

@@ -68,6 +68,26 @@ export async function readGguf(path: string, options: ReadGgufOptions = {}): Pro
   }
 }
 
+/** All elements of an array of int32. */
+export async function readGgufIntegers(file: GgufFile, array: GgufArray): Promise<number[]> {
+  if (array.elementType !== "int32") {
+    throw new InferenceError(
+      "INVALID_ARGUMENT",
+      `the array is of ${array.elementType}, not of int32`,
+      "Give an array of integers.",
+    );
+  }
+  const handle = await openModel(file.path);
+  try {
+    const bytes = Buffer.alloc(4 * array.length);
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, array.offset);
+    if (bytesRead < bytes.length) throw malformed(file.path, "an array ends with the file");
+    return Array.from({ length: array.length }, (_, index) => bytes.readInt32LE(4 * index));
+  } finally {
+    await handle.close();
+  }
+}
+
 /**
  * Elements of an array of strings that `readGguf` did not keep, such as the texts of two tokens.
  *

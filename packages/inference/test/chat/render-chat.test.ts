@@ -46,12 +46,14 @@ test("Gemma 3's base model has no template, and says so", {
 }, async () => {
   assert.ok(gemma);
   const format = await readChatFormat(await readGguf(gemma.path));
-  assert.deepEqual(format, {
+  const { controlTokens, ...rest } = format;
+  assert.deepEqual(rest, {
     template: undefined,
     toolTemplate: undefined,
     bosToken: "<bos>",
     eosToken: "<eos>",
   });
+  assert.ok(controlTokens.some(({ text }) => text === "<start_of_turn>"));
   assert.throws(() => renderChat(format.template ?? "", [user], format), code("CHAT_TEMPLATE_MISSING"));
 });
 
@@ -112,6 +114,51 @@ test("broken templates and endless ones are errors", () => {
   const endless = "{% for x in range(1000000000) %}x{% endfor %}";
   assert.throws(() => renderChat(endless, [user]), code("CHAT_TEMPLATE_INVALID", /range of 1000000000/));
   assert.equal(renderChat("{% for x in range(1, 7, 2) %}{{ x }}{% endfor %}", [user]), "135");
+});
+
+test("templates that loop or grow are stopped, whatever grows", () => {
+  const stopped: Record<string, string> = {
+    loops: "{% for a in range(99999) %}{% for b in range(99999) %}{% set c = 1 %}{% endfor %}{% endfor %}",
+    "loops with nothing in them":
+      "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    "doubled texts":
+      "{% set n = namespace(s='xxxxxxxxxxxxxxxx') %}{% for a in range(64) %}{% set n.s = n.s + n.s %}{% endfor %}{{ n.s }}",
+    "doubled lists":
+      "{% set n = namespace(s=[1]) %}{% for a in range(64) %}{% set n.s = n.s + n.s %}{% endfor %}{{ n.s | length }}",
+    "lists that hold one list twice":
+      "{% set n = namespace(s=[1]) %}{% for a in range(64) %}{% set n.s = [n.s, n.s] %}{% endfor %}{{ n.s | tojson }}",
+    "replaced texts":
+      "{% set n = namespace(s='x') %}{% for a in range(64) %}{% set n.s = n.s.replace('x', 'xxxx') %}{% endfor %}{{ n.s }}",
+    "a macro that calls itself": "{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}",
+    output: "{% for a in range(99999) %}{{ messages[0].content }}{% endfor %}",
+  };
+  const long: ChatMessage = { role: "user", content: "x".repeat(100_000) };
+  for (const [what, template] of Object.entries(stopped)) {
+    const before = process.memoryUsage().rss;
+    assert.throws(() => renderChat(template, [long]), code("CHAT_TEMPLATE_INVALID"), what);
+    assert.ok(process.memoryUsage().rss - before < 1e9, `${what} took a gigabyte`);
+  }
+});
+
+test("a long conversation is far from the limits", () => {
+  const messages = Array.from({ length: 2001 }, (_, index) => (index % 2 ? assistant : user));
+  assert.match(renderChat(turns, messages, { bosToken: "<bos>" }), /model\n$/);
+});
+
+test("content may be null beside calls alone, and calls stand where they belong", () => {
+  const template =
+    "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{% endfor %}{% endfor %}";
+  const call = { name: "f", arguments: {} };
+  const calling: ChatMessage = { role: "assistant", content: null, toolCalls: [call] };
+  assert.equal(renderChat(template, [user, calling]), "Hif");
+  const refused = (message: unknown, words: RegExp) =>
+    assert.throws(() => renderChat(template, [message as ChatMessage]), code("INVALID_ARGUMENT", words));
+  refused({ role: "user", content: null }, /content of message 0 is null/);
+  refused({ role: "assistant", content: null, toolCalls: [] }, /content of message 0 is null/);
+  refused({ role: "user", content: "x", toolCalls: [call] }, /belong to the role assistant/);
+  refused({ role: "user", content: "x", toolCallId: "1" }, /belongs to the role tool/);
+  refused({ role: "assistant", content: "x", tool_calls: [call] }, /knows no option "tool_calls"/);
+  refused({ role: "assistant", toolCalls: [{ name: "f", arguments: "{}" }] }, /arguments is "\{\}"/);
 });
 
 test("messages that are none are refused before the template sees them", () => {

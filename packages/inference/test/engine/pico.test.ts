@@ -40,7 +40,7 @@ describe("pico through the pipe answers as it does in llama.cpp alone", {
 
   test("chat replies, through the model's own template", async () => {
     for (const chat of expectations.chats) {
-      const reply = chat.reply ?? chat.messages.at(-1)!.content;
+      const reply = chat.reply ?? chat.messages.at(-1)!.content ?? "";
       const asked = chat.reply === undefined ? chat.messages.slice(0, -1) : chat.messages;
       assert.equal((await inference.stream(asked, { maxTokens: 96 }).text()).trim(), reply.trim());
     }
