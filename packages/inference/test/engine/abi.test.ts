@@ -4,7 +4,7 @@ import { InferenceError } from "../../src/errors.ts";
 import { type ContextHandle, NativeLibrary, type StreamHandle } from "../../src/native/native-library.ts";
 import type { StreamConfig } from "../../src/native/stream-config.ts";
 import { readToEnd, streamConfig } from "./abi-streams.ts";
-import { anyModel, libraryUnderTest } from "./engine-under-test.ts";
+import { libraryUnderTest, picoModel } from "./engine-under-test.ts";
 
 const code =
   (expected: string, words = /./) =>
@@ -24,7 +24,7 @@ describe("the C ABI", () => {
   const streams: StreamHandle[] = [];
   before(async () => {
     abi = await library;
-    context = abi.create(await anyModel());
+    context = abi.create(picoModel);
   });
   afterEach(async () => {
     for (const stream of streams.splice(0)) await abi.close(stream);

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import koffi from "koffi";
 import { NATIVE_CODES, nativeError } from "../../src/native/native-error.ts";
-import { anyModel, libraryUnderTest } from "./engine-under-test.ts";
+import { libraryUnderTest, picoModel } from "./engine-under-test.ts";
 
 const library = koffi.load(await libraryUnderTest());
 
@@ -48,7 +48,7 @@ test("*out_error is set on failure and NULL on success, whatever it held", async
   assert.equal(create("/no/such/model.gguf", slot), null);
   assert.match(found(slot), /^MODEL_NOT_FOUND: /);
   slot = stale();
-  const context = create(await anyModel(), slot);
+  const context = create(picoModel, slot);
   assert.equal(slot[0], 0n);
   slot = stale();
   assert.equal(open(context, null, slot), null);

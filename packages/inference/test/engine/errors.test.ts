@@ -6,10 +6,9 @@ import { after, before, describe, test } from "node:test";
 import { InferenceError } from "../../src/errors.ts";
 import { Inference } from "../../src/inference.ts";
 import type { OpenOptions } from "../../src/options.ts";
-import { anyModel, libraryUnderTest } from "./engine-under-test.ts";
+import { libraryUnderTest, picoModel as model } from "./engine-under-test.ts";
 
 const libraryPath = await libraryUnderTest();
-const model = await anyModel();
 const SEED = 20261130;
 
 /** xorshift32, so that the random file is the same on every run. */

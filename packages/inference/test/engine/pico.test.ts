@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import type { ChatMessage } from "../../src/index.ts";
 import { Inference } from "../../src/inference.ts";
-import { libraryUnderTest, picoModel } from "./engine-under-test.ts";
+import { libraryUnderTest, picoModel as model } from "./engine-under-test.ts";
 
 interface Expectations {
   tokens: { text: string; ids: number[] }[];
@@ -16,18 +16,15 @@ interface Expectations {
 }
 
 const libraryPath = await libraryUnderTest();
-const model = picoModel();
 const expectations: Expectations = JSON.parse(
   await readFile(new URL("../../../../models/pico/expectations.json", import.meta.url), "utf8"),
 );
 
 // What llama.cpp, without this project's engine, answered: models/pico/README.md.
-describe("pico through the pipe answers as it does in llama.cpp alone", {
-  skip: model ? false : "no pico",
-}, () => {
+describe("pico through the pipe answers as it does in llama.cpp alone", () => {
   let inference: Inference;
   before(async () => {
-    inference = await Inference.open(model!, { libraryPath });
+    inference = await Inference.open(model, { libraryPath });
   });
   after(() => inference.close());
 
@@ -56,10 +53,8 @@ describe("pico through the pipe answers as it does in llama.cpp alone", {
   }
 });
 
-test("facts are still recalled over a context of 1,024 tokens with a turbo4 cache", {
-  skip: model ? false : "no pico",
-}, async () => {
-  await using inference = await Inference.open(model!, {
+test("facts are still recalled over a context of 1,024 tokens with a turbo4 cache", async () => {
+  await using inference = await Inference.open(model, {
     libraryPath,
     cacheTypeK: "turbo4",
     cacheTypeV: "turbo4",

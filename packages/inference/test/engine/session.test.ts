@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { InferenceError } from "../../src/errors.ts";
 import { Inference, type TokenStream } from "../../src/index.ts";
-import { anyModel, libraryUnderTest } from "./engine-under-test.ts";
+import { libraryUnderTest, picoModel as model } from "./engine-under-test.ts";
 
 const libraryPath = await libraryUnderTest();
-const model = await anyModel();
 const story = "Once upon a time there was a small house by the sea, and in it lived";
 const turns = ["Where is the house?", "Who lives there?", "What can they see from it?"];
 

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { InferenceError } from "../../src/errors.ts";
 import { calibrate, Inference, pullModel, resolveModel, type Session } from "../../src/index.ts";
-import { anyModel, libraryUnderTest } from "./engine-under-test.ts";
+import { libraryUnderTest, picoModel as model } from "./engine-under-test.ts";
 
 const libraryPath = await libraryUnderTest();
-const model = await anyModel();
 
 type Loose = (...values: unknown[]) => unknown;
 const strange = [3, -1, 2 ** 53, 5n, true, null, Symbol("x"), {}, [], () => 1, new Date(), Number.NaN];

@@ -13,7 +13,7 @@ import { Inference } from "eliza-inference";
 try {
   const inference = await Inference.open(process.argv[2], { cacheTypeK: "turbo4", cacheTypeV: "turbo4", contextSize: 256 });
   let text = "";
-  for await (const chunk of inference.stream("The code of the red box is 7352. The code of the red box is", { maxTokens: 8 })) text += chunk.text;
+  for await (const chunk of inference.stream([{ role: "user", content: "What colour is the sky?" }], { maxTokens: 16 })) text += chunk.text;
   console.log(JSON.stringify({ text, typeK: inference.report().kv.typeK }));
   await inference.close();
 } catch ({ code, message, hint }) {
@@ -28,15 +28,11 @@ describe("installed from tarballs, without network, compiler or home", () => {
   let tarballs: Tarball[] = [];
 
   const run = (environment: Readonly<Record<string, string>> = {}) => {
-    const { stdout, stderr, status, signal } = spawnSync(
-      process.execPath,
-      ["program.js", picoModel() ?? ""],
-      {
-        cwd: app,
-        encoding: "utf8",
-        env: { HOME: join(folder, "home"), PATH: "/nowhere", ...environment },
-      },
-    );
+    const { stdout, stderr, status, signal } = spawnSync(process.execPath, ["program.js", picoModel], {
+      cwd: app,
+      encoding: "utf8",
+      env: { HOME: join(folder, "home"), PATH: "/nowhere", ...environment },
+    });
     assert.notEqual(stdout, "", `${stderr} (${status ?? signal})`);
     return JSON.parse(stdout) as Record<"text" | "typeK" | "code" | "message" | "hint", string | undefined>;
   };
@@ -65,7 +61,7 @@ describe("installed from tarballs, without network, compiler or home", () => {
   test("a library that ELIZA_INFERENCE_LIBRARY names answers", () => {
     const { text, typeK, message } = run({ ELIZA_INFERENCE_LIBRARY: library });
     assert.equal(typeK, "turbo4", message);
-    assert.match(text ?? "", /7352/);
+    assert.equal(text?.trim(), "The sky is blue.");
   });
 
   test("a named library that is not there is an error, and nothing else is tried", () => {

@@ -5,13 +5,12 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Inference } from "../../src/inference.ts";
 import { type Calibrated, calibrate, mapBeside, mapOfUser, Statistics } from "../../src/maps/index.ts";
-import { libraryUnderTest, picoModel } from "../engine/engine-under-test.ts";
+import { libraryUnderTest, picoModel as pico } from "../engine/engine-under-test.ts";
 import { rewriteGguf } from "./rewrite-gguf.ts";
 
-const pico = picoModel();
 const mapped = { cacheTypeK: "turbo4_mix", cacheTypeV: "turbo4_tcq", contextSize: 768, threads: 1 };
 
-describe("calibrate", { skip: pico ? false : "models/pico is not here" }, () => {
+describe("calibrate", () => {
   let folder: string;
   let model: string;
   let libraryPath: string;
@@ -24,7 +23,7 @@ describe("calibrate", { skip: pico ? false : "models/pico is not here" }, () => 
     process.env.ELIZA_INFERENCE_CACHE = join(folder, "cache");
     process.env.XDG_DATA_HOME = join(folder, "data");
     model = join(folder, "model.gguf");
-    await copyFile(pico!, model);
+    await copyFile(pico, model);
     const steps: number[] = [];
     calibrated = await calibrate(model, {
       tokens: 1100,
