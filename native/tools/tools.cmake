@@ -8,6 +8,13 @@ target_include_directories(eliza-quality PRIVATE ${LLAMA_CPP_DIR}/src ${LLAMA_CP
 target_link_libraries(eliza-quality PRIVATE llama ggml)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/distribution.cpp PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
 
+find_package(Threads REQUIRED)
+# The attention operation, for bench/attention-cpu to load beside the other tree's.
+add_library(eliza-attention-op MODULE ${CMAKE_CURRENT_LIST_DIR}/attention-op.cpp)
+target_link_libraries(eliza-attention-op PRIVATE ggml ggml-base ggml-cpu Threads::Threads)
+set_target_properties(eliza-attention-op PROPERTIES PREFIX "" SUFFIX "")
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/attention-op.cpp PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
+
 if (NOT ELIZA_PRISTINE)
     # Learned maps, which llama.cpp without edits does not know.
     foreach (tool IN ITEMS eliza-logits eliza-quality)

@@ -12,6 +12,10 @@
 #include "mixed.h"
 #include "qjl.h"
 
+static void rotate_row_32(const float *query, void *prepared, int64_t n) { rotate_row(query, prepared, n, 32); }
+static void rotate_row_64(const float *query, void *prepared, int64_t n) { rotate_row(query, prepared, n, 64); }
+static void rotate_row_128(const float *query, void *prepared, int64_t n) { rotate_row(query, prepared, n, 128); }
+
 #define MIXED_SET(name, prepare)                                                                                       \
     { name##_encode, name##_decode, prepare, name##_dot }
 

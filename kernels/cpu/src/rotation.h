@@ -71,8 +71,4 @@ KV_BODY void rotate_row(const float *query, float *prepared, int64_t n, int widt
     }
 }
 
-static void rotate_row_32(const float *query, void *prepared, int64_t n) { rotate_row(query, prepared, n, 32); }
-static void rotate_row_64(const float *query, void *prepared, int64_t n) { rotate_row(query, prepared, n, 64); }
-static void rotate_row_128(const float *query, void *prepared, int64_t n) { rotate_row(query, prepared, n, 128); }
-
 #endif
