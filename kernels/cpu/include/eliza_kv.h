@@ -57,6 +57,11 @@ ELIZA_KV_API const char *eliza_kv_cache_name(int32_t type);
 // The format of a cache name for heads of that size: the widest tile that fits, or NULL.
 ELIZA_KV_API const eliza_kv_format *eliza_kv_format_for_head(const char *cache_name, int32_t head_dim);
 
+// What the library was made from, as JSON: the hash of its sources ("sources", empty where its build gave none), the
+// flags of every source, the compiler, and size and offsets of eliza_kv_format as they were compiled ("format").
+// Writes at most `capacity` bytes with a zero at the end; returns the length that the whole has.
+ELIZA_KV_API size_t eliza_kv_build(char *text, size_t capacity);
+
 // True for types that are not ours, so that llama.cpp's own choice stands for them.
 ELIZA_KV_API bool eliza_kv_wants_graph_rotation(int32_t type);
 

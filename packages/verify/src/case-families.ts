@@ -1,6 +1,7 @@
 import type { FamilyName, KernelEntry } from "./device.ts";
 import type { PlannedCase } from "./kernel-case.ts";
 import { matrixCases } from "./matrix-cases.ts";
+import { decodeCases, encodeCases, queryCases } from "./row-cases.ts";
 import { scoreCases } from "./score-cases.ts";
 
 /** How the cases of a family of kernels are made. */
@@ -17,4 +18,7 @@ export const CASE_FAMILIES: Readonly<Record<FamilyName, CaseFamily>> = {
   score: { module: "score-cases.ts", cases: scoreCases },
   mul_mv: matrix,
   get_rows: matrix,
+  encode: { module: "row-cases.ts", cases: encodeCases },
+  decode: { module: "row-cases.ts", cases: decodeCases },
+  prepare_query: { module: "row-cases.ts", cases: queryCases },
 };

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { compile, hasTool } from "./build-cache.ts";
 import { compileCubin } from "./cuda/cuda-device.ts";
 import type { Backend, DeviceName, KernelEntry } from "./device.ts";
+import { hasSource } from "./kernel-sources.ts";
 import { KERNELS } from "./kernels.ts";
 import { metalPath } from "./metal/metal-device.ts";
-import { ROOT } from "./repository.ts";
-import type { DeviceReport, KernelVerdict } from "./verify.ts";
+import { ROOT, sourceHash } from "./repository.ts";
+import { type ConfigurationResult, type DeviceReport, type KernelVerdict, mergeRuns } from "./verify.ts";
 import { compileShader } from "./vulkan/compile-shader.ts";
 
 /** NVIDIA architectures that the CUDA sources are compiled for: Ampere to Blackwell. */
@@ -17,13 +18,15 @@ interface Compiler {
   readonly backend: Backend;
   readonly tool: string;
   readonly configurations: readonly string[];
-  build(kernel: KernelEntry): void;
+  /** Compiles it for a configuration; returns the hash of the sources that were compiled. */
+  build(kernel: KernelEntry, configuration: string): string;
 }
 
-function metalAir(kernel: KernelEntry): void {
+function metalAir(kernel: KernelEntry): string {
   const source = metalPath(kernel.stem);
   const args = ["metal", "-std=metal3.0", "-c", join(ROOT, source), "-o", "/dev/null"];
   compile("xcrun", args, source, "install Xcode");
+  return sourceHash(source);
 }
 
 const COMPILERS: readonly Compiler[] = [
@@ -32,16 +35,14 @@ const COMPILERS: readonly Compiler[] = [
     backend: "vulkan",
     tool: "glslc",
     configurations: ["vulkan1.2"],
-    build: (kernel) => void compileShader(kernel.stem),
+    build: (kernel) => compileShader(kernel.stem).sources,
   },
   {
     device: "cuda",
     backend: "cuda",
     tool: "nvcc",
     configurations: CUDA_ARCHITECTURES.map((architecture) => `sm_${architecture}`),
-    build: (kernel) => {
-      for (const architecture of CUDA_ARCHITECTURES) compileCubin(kernel.stem, architecture);
-    },
+    build: (kernel, configuration) => compileCubin(kernel.stem, configuration.replace("sm_", "")).sources,
   },
   { device: "metal", backend: "metal", tool: "xcrun", configurations: ["metal3.0"], build: metalAir },
 ];
@@ -51,23 +52,28 @@ function version(tool: string): string {
   return (lines.find((line) => /release|metal version/i.test(line)) ?? lines[0]!).trim();
 }
 
-function verdictOf(compiler: Compiler, kernel: KernelEntry): KernelVerdict {
-  const started = performance.now();
+function runOf(compiler: Compiler, kernel: KernelEntry, configuration: string): ConfigurationResult {
   const failures: { name: string; reason: string }[] = [];
+  let sources: string | undefined;
+  const started = performance.now();
   try {
-    compiler.build(kernel);
+    sources = compiler.build(kernel, configuration);
   } catch (error) {
     failures.push({ name: compiler.tool, reason: (error as Error).message });
   }
-  return {
-    kernel: kernel.id,
-    configurations: compiler.configurations,
-    cases: compiler.configurations.length,
-    maxDifference: 0,
-    maxSeedDifference: undefined,
-    failures,
+  const result = {
+    ...{ kernel: kernel.id, cases: 1, differences: [], skipped: {}, failures, sources },
+    ...{ maxDifference: 0, maxSeedDifference: undefined, outputs: { short: "", long: "" } },
     milliseconds: performance.now() - started,
   };
+  return { configuration, result, harness: undefined };
+}
+
+function verdictOf(compiler: Compiler, kernel: KernelEntry): KernelVerdict {
+  return mergeRuns(
+    kernel.id,
+    compiler.configurations.map((configuration) => runOf(compiler, kernel, configuration)),
+  );
 }
 
 /** Gives every kernel to the compilers of its backends that this machine has, and runs nothing. */
@@ -79,10 +85,12 @@ export function compileOnly(kernels: readonly KernelEntry[] = KERNELS): DeviceRe
       return { device, description: undefined, unavailable, kernels: [], lacking: [] };
     }
     const description = {
-      ...{ name: device, backend, kind: "compiled" as const, subgroupWidth: 0 },
+      ...{ name: device, backend, kind: "compiled" as const, subgroupWidth: 0, instructionSets: [] },
       ...{ model: `${tool}, compiled only`, driver: version(tool) },
     };
-    const verdicts = kernels.map((kernel) => verdictOf(compiler, kernel));
+    const verdicts = kernels
+      .filter((kernel) => hasSource(backend, kernel))
+      .map((kernel) => verdictOf(compiler, kernel));
     return { device, description, unavailable: undefined, kernels: verdicts, lacking: [] };
   });
 }

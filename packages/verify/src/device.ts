@@ -29,6 +29,8 @@ export interface DeviceDescription {
   readonly driver: string;
   /** Threads that run in step. 1 where the notion does not apply. */
   readonly subgroupWidth: number;
+  /** What the CPU kernels can run with here; empty for other devices. */
+  readonly instructionSets: readonly string[];
 }
 
 export type Extent = readonly [x: number, y: number, z: number];
@@ -44,7 +46,7 @@ export interface KernelConstants {
 }
 
 /** How a kernel's cases are made and judged: the families of case-families.ts. */
-export type FamilyName = "score" | "mul_mv" | "get_rows";
+export type FamilyName = "score" | "mul_mv" | "get_rows" | "encode" | "decode" | "prepare_query";
 
 /** A format that a kernel reads, with every choice of options that its cases are made for. */
 export interface KernelFormat {
@@ -126,6 +128,11 @@ export interface Device extends Disposable {
   lacks?(entry: KernelEntry, formats: readonly RowFormat[]): string | undefined;
   /** True if this device takes queries prepared for such rows in fp16: cases then have such queries. */
   halfQueries?(format: RowFormat): boolean;
+  /**
+   * Hash of the sources that a loaded kernel was made from, as what was loaded says itself (evidence.ts computes the
+   * same for the tree); undefined where it cannot say, which gives no evidence.
+   */
+  sources(entry: KernelEntry): string | undefined;
   buffer(content: number | ArrayBufferView): DeviceBuffer;
   /** Milliseconds of device time that `repeat` copies from one buffer to another take: what memory allows here. */
   copyTime?(from: DeviceBuffer, to: DeviceBuffer, repeat: number): Promise<number>;

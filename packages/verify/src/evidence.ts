@@ -1,61 +1,70 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { cpuSourceHash } from "./cpu/build-library.ts";
-import type { Backend, DeviceDescription, DeviceKind } from "./device.ts";
+import { z } from "zod";
+import type { DeviceDescription } from "./device.ts";
 import { VerifyError } from "./errors.ts";
+import { sourcePath } from "./kernel-sources.ts";
 import { kernelById } from "./kernels.ts";
-import { fixturesOf, formatHashes } from "./plan.ts";
-import { ROOT, sha256, sourceHash } from "./repository.ts";
+import { fixturesHash, planHash, planOf } from "./plan.ts";
+import { sha256 } from "./repository.ts";
 import { TOOL_VERSION } from "./tool-version.ts";
 import type { DeviceReport, KernelVerdict } from "./verify.ts";
 
-/** What one kernel showed on one device. Everything it depends on is there by hash. */
-export interface KernelEvidence {
-  readonly source: { readonly path: string; readonly sha256: string };
-  readonly fixtures: Readonly<Record<string, string>>;
-  /** Identity hashes of the formats that the cases were made with. */
-  readonly formats: string;
-  readonly cases: number;
-  readonly failed: number;
-  /** Largest difference as a share of Σ|q_i k_i|; null if a result was not a number. */
-  readonly maxDifference: number | null;
-  readonly configurations: readonly string[];
-  readonly milliseconds: number;
-  readonly tool: string;
-  readonly date: string;
-}
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const text = z.string().min(1).max(200);
+const count = z.number().int().positive();
 
-/** A file of contract/evidence. Only `verify` writes them; `seal` covers all the rest. */
-export interface Evidence {
-  readonly schema: 1;
-  readonly backend: Backend;
-  readonly device: string;
-  readonly kind: DeviceKind;
-  readonly driver: string;
-  readonly kernels: Readonly<Record<string, KernelEvidence>>;
-  readonly seal: string;
-}
-
-const EXTENSION: Readonly<Record<Exclude<Backend, "cpu">, string>> = {
-  vulkan: "comp",
-  metal: "metal",
-  cuda: "cu",
+const shared = {
+  /** What was loaded: where its source is, and the hash of the sources that it says it was made from. */
+  source: z.strictObject({ path: text, sha256: hash }),
+  tool: z.string().regex(/^\d+\.\d+\.\d+$/),
+  date: z.iso.date(),
 };
 
-/** From ROOT, the source that a kernel has in a backend's language. */
-export function sourcePath(backend: Backend, kernel: string): string {
-  return backend === "cpu" ? "kernels/cpu" : `kernels/${backend}/${kernel}.${EXTENSION[backend]}`;
-}
+const Run = z.strictObject({
+  configuration: text,
+  /** Of each case of the plan, in its order, the largest difference; null where the device skipped it. */
+  differences: z.array(z.number().nonnegative().nullable()).min(1),
+  outputs: z.strictObject({ short: hash, long: hash }),
+});
 
-/** Hash of a kernel's source and all that it includes. On the CPU the library is one. */
-export function kernelSourceHash(backend: Backend, kernel: string): string {
-  return backend === "cpu" ? cpuSourceHash() : sourceHash(sourcePath(backend, kernel));
-}
+const KernelEvidence = z.strictObject({
+  ...shared,
+  harness: hash,
+  fixtures: hash,
+  plan: hash,
+  skipped: z.record(text, count),
+  runs: z.array(Run).min(1),
+  milliseconds: z.number().int().nonnegative(),
+});
+/** What one kernel showed on one device. Everything it depends on is there by hash. */
+export type KernelEvidence = z.infer<typeof KernelEvidence>;
+
+const CompiledEvidence = z.strictObject({ ...shared, configurations: z.array(text).min(1) });
+export type CompiledEvidence = z.infer<typeof CompiledEvidence>;
+
+const head = {
+  schema: z.literal(2),
+  backend: z.enum(["cpu", "vulkan", "cuda", "metal"]),
+  device: text,
+  driver: text,
+  seal: hash,
+};
+const Evidence = z.discriminatedUnion("kind", [
+  z.strictObject({
+    ...head,
+    kind: z.enum(["hardware", "software", "emulated"]),
+    kernels: z.record(text, KernelEvidence),
+  }),
+  z.strictObject({ ...head, kind: z.literal("compiled"), kernels: z.record(text, CompiledEvidence) }),
+]);
+/** A file of contract/evidence. Only `verify` writes them; `seal` covers all the rest. */
+export type Evidence = z.infer<typeof Evidence>;
 
 /** Hash over a file's content without its seal, keys in order, so that an edit by hand shows. */
 export function sealOf(evidence: Omit<Evidence, "seal">): string {
   const { seal: _, ...content } = evidence as Evidence;
-  return sha256(`eliza-inference evidence 1\n${canonical(content)}`);
+  return sha256(`eliza-inference evidence 2\n${canonical(content)}`);
 }
 
 function canonical(value: unknown): string {
@@ -65,85 +74,144 @@ function canonical(value: unknown): string {
   return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(",")}}`;
 }
 
-function kernelEvidence(backend: Backend, verdict: KernelVerdict): KernelEvidence {
+/** Why a verdict gives no evidence, or undefined. */
+function noEvidence({ failures, runs }: KernelVerdict): string | undefined {
+  if (failures.length > 0) return `${failures.length} cases failed`;
+  if (runs.some(({ result }) => result.sources === undefined)) {
+    return "what was loaded does not say what it was made from";
+  }
+  const sources = new Set(runs.map(({ result, harness }) => `${result.sources} ${harness}`));
+  return sources.size === 1 ? undefined : "its configurations were made from different sources";
+}
+
+function kernelEvidence(description: DeviceDescription, verdict: KernelVerdict): KernelEvidence {
   const kernel = kernelById(verdict.kernel)!;
-  const { maxDifference } = verdict;
+  const plan = planOf(kernel, false);
+  const { result, harness } = verdict.runs[0]!;
   return {
-    source: { path: sourcePath(backend, kernel.id), sha256: kernelSourceHash(backend, kernel.id) },
-    fixtures: Object.fromEntries(
-      fixturesOf(kernel).map((path) => [path, sha256(readFileSync(join(ROOT, path)))]),
-    ),
-    formats: sha256(formatHashes(kernel).join("\n")),
-    cases: verdict.cases,
-    failed: verdict.failures.length,
-    maxDifference: Number.isFinite(maxDifference) ? maxDifference : null,
-    configurations: verdict.configurations,
+    source: { path: sourcePath(description.backend, kernel), sha256: result.sources! },
+    harness: harness!,
+    fixtures: fixturesHash(plan),
+    plan: planHash(plan),
+    skipped: { ...verdict.skipped },
+    runs: verdict.runs.map(({ configuration, result }) => ({
+      configuration,
+      differences: result.differences.map((value) => value && Number(value.toPrecision(2))),
+      outputs: result.outputs,
+    })),
     milliseconds: Math.round(verdict.milliseconds),
-    tool: TOOL_VERSION,
-    date: new Date().toISOString().slice(0, 10),
+    ...stamp(),
   };
 }
 
+function compiledEvidence(description: DeviceDescription, verdict: KernelVerdict): CompiledEvidence {
+  const kernel = kernelById(verdict.kernel)!;
+  const configurations = verdict.runs.map(({ configuration }) => configuration);
+  const source = {
+    path: sourcePath(description.backend, kernel),
+    sha256: verdict.runs[0]!.result.sources!,
+  };
+  return { source, configurations, ...stamp() };
+}
+
+function stamp() {
+  return { tool: TOOL_VERSION, date: new Date().toISOString().slice(0, 10) };
+}
+
 /** A device's file under the evidence folder: its model without versions and punctuation. */
-export function evidenceName(description: DeviceDescription): string {
-  if (description.kind === "compiled") return `${description.backend}/compiled.json`;
+export function evidenceName({
+  backend,
+  kind,
+  device,
+}: Pick<Evidence, "backend" | "kind" | "device">): string {
+  if (kind === "compiled") return `${backend}/compiled.json`;
   const model =
-    description.kind === "emulated" ? `emulated-${process.arch}` : description.model.replace(/\(.*\)/, "");
+    kind === "emulated"
+      ? `emulated-${/\((\w+)\)$/.exec(device)?.[1]}`
+      : device.replace(/\((R|TM)\)/gi, "").replace(/\(.*\)/, "");
   const slug = model
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "");
-  return `${description.backend}/${slug || "device"}.json`;
+  return `${backend}/${slug || "device"}.json`;
+}
+
+const NUMBERS = /\[\s+((?:(?:null|[-+.\de]+),?\s+)+)\]/g;
+
+/** JSON with lists of numbers on one line. */
+export function evidenceText(evidence: Evidence): string {
+  const json = JSON.stringify(evidence, null, 1);
+  return `${json.replace(NUMBERS, (_, list: string) => `[${list.trim().replace(/\s+/g, " ")}]`)}\n`;
 }
 
 /**
- * Writes what a device showed, keeping what the file says of kernels that were not run this time.
+ * Writes what a device showed, keeping what the file says of kernels that were not run this time. A kernel that failed,
+ * or was not made from sources that are known, loses what stood there.
  * @param folder for example contract/evidence
- * @returns the path written, or undefined where the device gave nothing
+ * @returns the path written, and the kernels that gave no evidence with the reason; undefined where nothing ran
  */
-export function writeEvidence(folder: string, report: DeviceReport): string | undefined {
+export function writeEvidence(
+  folder: string,
+  report: DeviceReport,
+): { path: string; without: { kernel: string; reason: string }[] } | undefined {
   const { description, kernels } = report;
   if (!description || kernels.length === 0) return undefined;
-  const path = join(folder, evidenceName(description));
-  const before = existsSync(path) ? readEvidence(path).kernels : {};
-  const now = Object.fromEntries(
-    kernels.map((verdict) => [verdict.kernel, kernelEvidence(description.backend, verdict)]),
-  );
-  const content = {
-    schema: 1 as const,
-    backend: description.backend,
-    device: description.model,
-    kind: description.kind,
-    driver: description.driver,
-    kernels: { ...before, ...now },
-  };
+  const { backend, kind, model: device, driver } = description;
+  const path = join(folder, evidenceName({ backend, kind, device }));
+  const made: Record<string, unknown> = existsSync(path) ? { ...keptKernels(path) } : {};
+  const without: { kernel: string; reason: string }[] = [];
+  for (const verdict of kernels) {
+    const reason = noEvidence(verdict);
+    delete made[verdict.kernel];
+    if (reason) without.push({ kernel: verdict.kernel, reason });
+    else if (kind === "compiled") made[verdict.kernel] = compiledEvidence(description, verdict);
+    else made[verdict.kernel] = kernelEvidence(description, verdict);
+  }
+  const content = { schema: 2, backend, device, kind, driver, kernels: made } as Omit<Evidence, "seal">;
   mkdirSync(dirname(path), { recursive: true });
   const partial = `${path}.${process.pid}`;
-  writeFileSync(partial, `${JSON.stringify({ ...content, seal: sealOf(content) }, null, 2)}\n`);
+  writeFileSync(partial, evidenceText({ ...content, seal: sealOf(content) } as Evidence));
   renameSync(partial, path);
-  return path;
+  return { path, without };
+}
+
+/** What a file says of kernels; nothing where it is of an older schema. */
+function keptKernels(path: string): Evidence["kernels"] {
+  try {
+    return readEvidence(path).kernels;
+  } catch (error) {
+    if (error instanceof VerifyError) return {};
+    throw error;
+  }
 }
 
 /**
  * Reads a file of evidence.
- * @throws VerifyError EVIDENCE_INVALID if it is no JSON, of another schema, or changed since `verify` wrote it
+ * @throws VerifyError EVIDENCE_INVALID if it is no JSON, not of the schema, or changed since `verify` wrote it
  */
 export function readEvidence(path: string): Evidence {
-  let evidence: Evidence;
+  let json: unknown;
   try {
-    evidence = JSON.parse(readFileSync(path, "utf8")) as Evidence;
+    json = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     throw new VerifyError("EVIDENCE_INVALID", `${path} is no JSON`, "delete it and run verify again", error);
   }
-  if (evidence.schema !== 1) {
-    throw new VerifyError("EVIDENCE_INVALID", `${path} has schema ${evidence.schema}`, "run verify again");
+  const parsed = Evidence.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const place = issue?.path.join(".") || "the whole";
+    throw new VerifyError(
+      "EVIDENCE_INVALID",
+      `${path}: ${place}: ${issue?.message}`,
+      "delete it and run verify again",
+    );
   }
-  if (sealOf(evidence) !== evidence.seal) {
+  if (sealOf(parsed.data) !== parsed.data.seal) {
     throw new VerifyError(
       "EVIDENCE_INVALID",
       `${path} does not match its seal: it was changed after verify wrote it`,
       "run verify again on that device",
     );
   }
-  return evidence;
+  return parsed.data;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FormatOptions } from "@eliza-inference/codecs";
+import type { Encoder, FormatOptions } from "@eliza-inference/codecs";
 import type { RowFormat } from "./device.ts";
 import { formatOf } from "./format-of.ts";
 import { ROOT, sha256 } from "./repository.ts";
@@ -30,16 +30,15 @@ export interface GoldenRows {
   readonly label: string;
   readonly format: RowFormat;
   readonly count: number;
-  /** Files that the rows and queries come from, from ROOT. */
+  readonly encoder: Encoder;
+  /** Files that it comes from, from ROOT. */
   readonly files: readonly string[];
-  read(): { rows: Uint8Array; queries: Float32Array[] };
+  /** `values`: the rows that were encoded, one after the other. */
+  read(): { values: Float32Array; rows: Uint8Array; queries: Float32Array[] };
 }
 
-let index: Index | undefined;
-
 function readIndex(): Index {
-  index ??= JSON.parse(readFileSync(join(ROOT, FOLDER, "index.json"), "utf8")) as Index;
-  return index;
+  return JSON.parse(readFileSync(join(ROOT, FOLDER, "index.json"), "utf8")) as Index;
 }
 
 /** Reads a fixture and checks its hash, so that a damaged one is never taken for the truth. */
@@ -50,6 +49,10 @@ function readFixture(entry: FileEntry): Uint8Array {
     throw new Error(`${FOLDER}/${entry.file}: sha256 ${found}, the index says ${entry.sha256}`);
   }
   return bytes;
+}
+
+function readFloats(entry: FileEntry): Float32Array {
+  return new Float32Array(Uint8Array.from(readFixture(entry)).buffer);
 }
 
 /** The golden rows of the formats named, for every head size and encoder in the fixtures. */
@@ -68,17 +71,20 @@ export function goldenRows(names: readonly string[]): GoldenRows[] {
             options: entry.options,
           },
           count: input.count,
-          files: ["index.json", encoded.file, input.queries.file].map((file) => `${FOLDER}/${file}`),
+          encoder: encoder as Encoder,
+          files: ["index.json", encoded.file, input.queries.file, input.rows.file].map(
+            (file) => `${FOLDER}/${file}`,
+          ),
           read: () => {
-            const raw = readFixture(input.queries);
-            const values = new Float32Array(
-              raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.byteLength),
-            );
+            const queries = readFloats(input.queries);
             const dim = entry.head_dim;
-            const queries = Array.from({ length: input.query_count }, (_, i) =>
-              values.subarray(i * dim, (i + 1) * dim),
-            );
-            return { rows: new Uint8Array(readFixture(encoded)), queries };
+            return {
+              values: readFloats(input.rows),
+              rows: new Uint8Array(readFixture(encoded)),
+              queries: Array.from({ length: input.query_count }, (_, i) =>
+                queries.subarray(i * dim, (i + 1) * dim),
+              ),
+            };
           },
         };
       }),

@@ -14,3 +14,12 @@ function toHalf(value: number): number {
 export function halfQuery(query: Float32Array, wanted: boolean): Float32Array {
   return wanted ? query.map(toHalf) : query;
 }
+
+/** The value of an fp16 number by its bits; NaN and Inf as such. */
+export function floatFromHalf(bits: number): number {
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  const sign = bits & 0x8000 ? -1 : 1;
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
+}

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { DeviceBuffer, Extent, KernelConstants, KernelEntry, RowFormat } from "./device.ts";
 
 /** Where a case's rows come from. */
@@ -34,6 +35,8 @@ export interface PlannedCase {
 
 export interface CaseResult {
   readonly name: string;
+  /** What came, without the guard; undefined where nothing did. */
+  readonly output: Float32Array | undefined;
   /** Largest difference over the case's tolerance unit; Infinity where a NaN or a wrong zero came. */
   readonly difference: number;
   /** Why it failed, or undefined. */
@@ -45,6 +48,8 @@ export interface CaseResult {
  * from float64 by 5e-6 of Σ|q_i k_i|; rounding errors cancel, and what is seen stays under 2e-7.
  */
 export const SCORE_TOLERANCE = 1e-6;
+/** Decoded values and prepared queries: some twenty float32 roundings, of the largest value of the row. */
+export const ROW_TOLERANCE = 1e-6;
 /** The seed's own fixtures, at the seed's own tolerance. */
 export const SEED_TOLERANCE = 1e-3;
 
@@ -62,9 +67,27 @@ export function readOutput(buffer: DeviceBuffer): Float32Array {
   return new Float32Array(buffer.read().buffer);
 }
 
+/** Digests of every value that a kernel gave, the long cases' apart, so that a short run can be compared. */
+export class OutputDigest {
+  readonly #hashes = { short: createHash("sha256"), long: createHash("sha256") };
+
+  /** Adds a case's outputs; one NaN is as good as another. */
+  add(name: string, long: boolean, values: Float32Array): void {
+    const canonical = values.map((value) => (Number.isNaN(value) ? Number.NaN : value));
+    this.#hashes[long ? "long" : "short"]
+      .update(`${name}\n`)
+      .update(new Uint8Array(canonical.buffer, canonical.byteOffset, canonical.byteLength));
+  }
+
+  digest(): { short: string; long: string } {
+    return { short: this.#hashes.short.digest("hex"), long: this.#hashes.long.digest("hex") };
+  }
+}
+
 /** Compares an output with what was expected. */
 export function judge(name: string, test: KernelCase, output: Float32Array): CaseResult {
   const { expected, magnitude, tolerance } = test;
+  const values = output.subarray(0, expected.length);
   const absolute = "absolute" in tolerance;
   const limit = absolute ? tolerance.absolute : tolerance.relative;
   let difference = 0;
@@ -86,13 +109,18 @@ export function judge(name: string, test: KernelCase, output: Float32Array): Cas
   }
   if (difference > limit) {
     const found = `output ${worst} of ${expected.length} is ${output[worst]}, expected ${expected[worst]}`;
-    return { name, difference, failure: `${found}, difference ${difference.toExponential(2)} over ${limit}` };
+    return {
+      name,
+      output: values,
+      difference,
+      failure: `${found}, difference ${difference.toExponential(2)} over ${limit}`,
+    };
   }
   for (let i = expected.length; i < output.length; i++) {
     if (output[i] !== Math.fround(GUARD)) {
       const failure = `wrote ${output[i]} at ${i}, past the ${expected.length} outputs`;
-      return { name, difference: Number.POSITIVE_INFINITY, failure };
+      return { name, output: values, difference: Number.POSITIVE_INFINITY, failure };
     }
   }
-  return { name, difference, failure: undefined };
+  return { name, output: values, difference, failure: undefined };
 }

@@ -1,5 +1,5 @@
 import type { FormatName, FormatOptions } from "@eliza-inference/codecs";
-import type { KernelConstants, KernelEntry, KernelFormat, SeedFixture } from "./device.ts";
+import type { FamilyName, KernelConstants, KernelEntry, KernelFormat, SeedFixture } from "./device.ts";
 
 const SCORE_PARAMS = ["n_heads", "n_kv_heads", "n_kv", "head_dim", "row_stride", "head_stride", "flags"];
 const MATRIX_PARAMS = ["n_rows", "n_cols", "row_stride", "flags"];
@@ -85,6 +85,21 @@ const TRELLIS_FORMATS = [
   ),
 ];
 
+const CACHE_FORMATS = [
+  ...["turbo4", "tbq3", "turbo3"].map((name) => rows(name as FormatName)),
+  ...TRELLIS_FORMATS.filter(({ name }) => name !== "trellis"),
+  rows("qjl1_256", {}, { projection: "iid" }),
+  rows("q4_polar"),
+];
+
+/** Encoding, decoding and query preparation: of every format that has rows of its own name. */
+function formatKernel(id: string, family: FamilyName, buffers: readonly string[], params: readonly string[]) {
+  return {
+    ...{ id, stem: id, family, buffers, params, formats: CACHE_FORMATS, capability: "kv_rows" },
+    ...{ queries: "original" as const, seeds: [], constants: "none" as const, sharedBytes: () => 0 },
+  };
+}
+
 /** Every kernel that the harness knows. The same id, file stem and parameters in all languages. */
 export const KERNELS: readonly KernelEntry[] = [
   scoreKernel("turbo4_score", {
@@ -114,6 +129,9 @@ export const KERNELS: readonly KernelEntry[] = [
   rowsKernel("qjl_get_rows", { ...QJL, seeds: [], buffers: ["rows", "ids", "result", "projection"] }),
   productKernel("polar_mul_mv", { ...POLAR, queries: "original" }),
   rowsKernel("polar_get_rows", { ...POLAR, seeds: [] }),
+  formatKernel("kv_encode", "encode", ["values", "bytes"], ["n_rows", "head_dim", "reference", "together"]),
+  formatKernel("kv_decode", "decode", ["bytes", "values"], ["n_rows", "head_dim", "coded"]),
+  formatKernel("kv_prepare_query", "prepare_query", ["queries", "prepared"], ["n_rows", "head_dim"]),
 ];
 
 export function kernelById(id: string): KernelEntry | undefined {

@@ -60,9 +60,7 @@ const LAVAPIPE_WIDTHS = [4, 8, 16].map((width) => ({
 export function configurationsOf(description: DeviceDescription): readonly Configuration[] {
   switch (description.name) {
     case "cpu":
-      return ["scalar", description.driver.split(", ")[1] ?? "scalar"]
-        .filter((isa, index, all) => all.indexOf(isa) === index)
-        .map((isa) => ({ label: isa, isa }));
+      return description.instructionSets.map((isa) => ({ label: isa, isa }));
     case "vulkan":
       if (description.model.startsWith("llvmpipe")) return LAVAPIPE_WIDTHS;
       return [{ label: `subgroup ${description.subgroupWidth}` }];

@@ -1,29 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { CASE_FAMILIES } from "./case-families.ts";
 import type { KernelEntry } from "./device.ts";
 import type { PlannedCase } from "./kernel-case.ts";
 import { KERNELS } from "./kernels.ts";
-
-const plans = new Map<string, readonly PlannedCase[]>();
+import { ROOT, sha256 } from "./repository.ts";
 
 /**
  * The cases of a kernel.
  * @param short leave the long ones out
  */
 export function planOf(kernel: KernelEntry, short: boolean): readonly PlannedCase[] {
-  const plan = plans.get(kernel.id) ?? CASE_FAMILIES[kernel.family].cases(kernel);
-  plans.set(kernel.id, plan);
+  const plan = CASE_FAMILIES[kernel.family].cases(kernel);
   return short ? plan.filter((planned) => !planned.long) : plan;
 }
 
-/** Fixture files that a kernel's cases read, from ROOT, each once. */
-export function fixturesOf(kernel: KernelEntry): string[] {
-  return [...new Set(planOf(kernel, false).flatMap(({ files }) => files))].sort();
+/** Fixture files that a plan reads, from ROOT, each once. */
+export function fixturesOf(plan: readonly PlannedCase[]): string[] {
+  return [...new Set(plan.flatMap(({ files }) => files))].sort();
 }
 
-/** Identity hashes of every format that a kernel's cases use, each once, in order. */
-export function formatHashes(kernel: KernelEntry): string[] {
-  const codecs = planOf(kernel, false).flatMap(({ formats }) => formats.map(({ codec }) => codec.hash));
-  return [...new Set(codecs)].sort();
+/** Hash of a plan: every case by name and place, with the identity of its formats. */
+export function planHash(plan: readonly PlannedCase[]): string {
+  const lines = plan.map(({ name, origin, long, formats }) =>
+    [name, origin, long ? "long" : "short", ...formats.map(({ codec }) => codec.hash)].join("\t"),
+  );
+  return sha256(lines.join("\n"));
+}
+
+/** Hash of the fixture files that a plan reads. */
+export function fixturesHash(plan: readonly PlannedCase[]): string {
+  const lines = fixturesOf(plan).map((path) => `${path} ${sha256(readFileSync(join(ROOT, path)))}`);
+  return sha256(lines.join("\n"));
 }
 
 /** The kernels asked for, by id or by the start of one. */

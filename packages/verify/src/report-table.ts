@@ -23,6 +23,7 @@ function verdictLine(verdict: KernelVerdict): string[] {
   return [
     verdict.kernel,
     String(verdict.cases),
+    String(Object.values(verdict.skipped).reduce((sum, cases) => sum + cases, 0)),
     formatDifference(verdict.maxDifference),
     failed === 0 ? "pass" : `FAIL ${failed}`,
     `${(verdict.milliseconds / 1000).toFixed(1)} s`,
@@ -32,14 +33,24 @@ function verdictLine(verdict: KernelVerdict): string[] {
 function deviceText(report: DeviceReport): string {
   const { description, unavailable } = report;
   if (!description) return `${report.device}: ${unavailable?.message}\n  ${unavailable?.hint}`;
-  const labels = [...new Set(report.kernels.flatMap((verdict) => verdict.configurations))].filter(Boolean);
+  const labels = [
+    ...new Set(report.kernels.flatMap(({ runs }) => runs.map(({ configuration }) => configuration))),
+  ].filter(Boolean);
   const head = `${report.device} (${description.kind}): ${description.model}, ${description.driver}; ${labels.join(", ")}`;
-  const lines = [["kernel", "cases", "largest", "verdict", "time"], ...report.kernels.map(verdictLine)];
+  const lines = [
+    ["kernel", "cases", "skipped", "largest", "verdict", "time"],
+    ...report.kernels.map(verdictLine),
+  ];
   const failures = report.kernels.flatMap((verdict) =>
     verdict.failures.slice(0, 3).map(({ name, reason }) => `  ${verdict.kernel}: ${name}: ${reason}`),
   );
   const lacking = report.lacking.map(({ kernel, reason }) => `  ${kernel}: not here, ${reason}`);
-  return [head, alignColumns(lines), ...failures, ...lacking].join("\n");
+  const skipped = report.kernels.flatMap((verdict) =>
+    Object.entries(verdict.skipped).map(
+      ([reason, cases]) => `  ${verdict.kernel}: ${cases} cases skipped, ${reason}`,
+    ),
+  );
+  return [head, alignColumns(lines), ...failures, ...lacking, ...skipped].join("\n");
 }
 
 /** The report for a reader: a table a device; why a device is missing; the first failures of each kernel. */

@@ -4,6 +4,7 @@ import {
   type CaseResult,
   judge,
   type KernelCase,
+  OutputDigest,
   type PlannedCase,
   poisonedOutput,
   readOutput,
@@ -11,12 +12,21 @@ import {
 
 export interface KernelResult {
   readonly kernel: string;
+  /** Cases that ran. */
   readonly cases: number;
+  /** Of each case of the plan, in its order, the largest difference; null where the device skipped it. */
+  readonly differences: readonly (number | null)[];
+  /** How many cases the device skipped, by reason. */
+  readonly skipped: Readonly<Record<string, number>>;
   /** Largest relative difference of the golden and generated cases. */
   readonly maxDifference: number;
   /** Largest absolute difference of the seed's cases, or undefined where it has none. */
   readonly maxSeedDifference: number | undefined;
   readonly failures: readonly { readonly name: string; readonly reason: string }[];
+  /** Digests of all outputs, of the cases of a short run and of the others. */
+  readonly outputs: { readonly short: string; readonly long: string };
+  /** Hash of the sources that what ran was made from, as it says itself; undefined where it cannot. */
+  readonly sources: string | undefined;
   readonly milliseconds: number;
 }
 
@@ -41,7 +51,7 @@ export async function runCase(
   test: KernelCase,
 ): Promise<CaseResult> {
   let first: Float32Array | undefined;
-  let result: CaseResult = { name, difference: 0, failure: "not run" };
+  let result: CaseResult = { name, output: undefined, difference: 0, failure: "not run" };
   for (let schedule = 0; schedule < device.schedules; schedule++) {
     device.setSchedule(schedule);
     const output = await outputOf(device, kernel, test);
@@ -54,7 +64,7 @@ export async function runCase(
       const at = bits.findIndex((word, i) => word !== others[i]);
       if (at >= 0 && !result.failure) {
         const failure = `output ${at} is ${first[at]} in one schedule and ${output[at]} in another: a barrier is missing`;
-        result = { name, difference: Number.POSITIVE_INFINITY, failure };
+        result = { ...result, difference: Number.POSITIVE_INFINITY, failure };
       }
     }
     if (result.failure) break;
@@ -96,25 +106,42 @@ export async function runKernel(
   using kernels = new LoadedKernels(device, entry);
   const started = performance.now();
   const failures: { name: string; reason: string }[] = [];
+  const differences: (number | null)[] = [];
+  const skipped: Record<string, number> = {};
+  const digest = new OutputDigest();
   let maxDifference = 0;
   let maxSeedDifference: number | undefined;
-  let cases = 0;
   for (const planned of plan) {
-    const { name, origin, formats } = planned;
-    if (device.lacks?.(entry, formats)) continue;
-    cases++;
+    const { name, origin, formats, long } = planned;
+    const reason = device.lacks?.(entry, formats);
+    if (reason !== undefined) {
+      skipped[reason] = (skipped[reason] ?? 0) + 1;
+      differences.push(null);
+      continue;
+    }
     let result: CaseResult;
     try {
       const test = planned.make(device.halfQueries?.(formats[0]!) ?? false);
       result = await runCase(device, await kernels.get(test.constants, formats), name, test);
     } catch (error) {
       if (!(error instanceof VerifyError) || error.code !== "KERNEL_FAULT") throw error;
-      result = { name, difference: Number.POSITIVE_INFINITY, failure: error.message };
+      result = {
+        ...{ name, output: undefined, difference: Number.POSITIVE_INFINITY },
+        failure: error.message,
+      };
     }
+    differences.push(result.difference);
+    if (result.output) digest.add(name, long, result.output);
     if (origin === "seed") maxSeedDifference = Math.max(maxSeedDifference ?? 0, result.difference);
     else maxDifference = Math.max(maxDifference, result.difference);
     if (result.failure) failures.push({ name, reason: result.failure });
   }
-  const milliseconds = performance.now() - started;
-  return { kernel: entry.id, cases, maxDifference, maxSeedDifference, failures, milliseconds };
+  return {
+    kernel: entry.id,
+    cases: differences.filter((difference) => difference !== null).length,
+    ...{ differences, skipped, maxDifference, maxSeedDifference, failures },
+    outputs: digest.digest(),
+    sources: device.sources(entry),
+    milliseconds: performance.now() - started,
+  };
 }

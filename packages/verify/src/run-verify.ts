@@ -13,6 +13,7 @@ export const VERIFY_USAGE = `eliza-inference verify: holds the KV-cache kernels 
   --device NAME     one of ${DEVICE_NAMES.join(", ")}; may be repeated; all by default
   --kernel NAME     a kernel, or all of a format ("turbo4"); may be repeated; all by default
   --hardware        fail unless every device asked for is real hardware
+  --case TEXT       only the cases whose name holds TEXT
   --short           leave out the cases of thousands of rows
   --compile         only give the sources to the backends' compilers that are here; run nothing
   --evidence DIR    write what was shown to DIR/<backend>/<device>.json
@@ -32,6 +33,7 @@ function choices(args: readonly string[]): Choices | undefined {
     options: {
       device: { type: "string", multiple: true },
       kernel: { type: "string", multiple: true },
+      case: { type: "string" },
       hardware: { type: "boolean", default: false },
       short: { type: "boolean", default: false },
       compile: { type: "boolean", default: false },
@@ -53,17 +55,19 @@ function choices(args: readonly string[]): Choices | undefined {
       `there are ${KERNELS.map(({ id }) => id).join(", ")}`,
     );
   }
-  if (values.short && values.evidence !== undefined) {
+  const part = values.short ? "--short" : values.case === undefined ? undefined : "--case";
+  if (part && values.evidence !== undefined) {
     throw new VerifyError(
       "ARGUMENT_INVALID",
-      "--short gives no evidence",
-      "leave one of --short and --evidence out",
+      `${part} gives no evidence`,
+      `leave one of ${part} and --evidence out`,
     );
   }
   return {
     ...(values.device ? { devices: values.device as DeviceName[] } : {}),
     ...(values.kernel ? { kernels: values.kernel } : {}),
     short: values.short,
+    ...(values.case === undefined ? {} : { only: values.case }),
     compile: values.compile,
     hardware: values.hardware,
     json: values.json,
@@ -120,8 +124,10 @@ export async function runVerify(
   print(json ? reportJson(report) : reportText(report));
   if (evidence !== undefined) {
     for (const device of report.devices) {
-      const path = writeEvidence(evidence, device);
-      if (path) console.error(`wrote ${path}`);
+      const written = writeEvidence(evidence, device);
+      if (!written) continue;
+      console.error(`wrote ${written.path}`);
+      for (const { kernel, reason } of written.without) console.error(`no evidence of ${kernel}: ${reason}`);
     }
   }
   const soft = hardware ? notHardware(report) : [];

@@ -1,5 +1,6 @@
 // A process of its own for each device and configuration: drivers read their environment once, and may crash.
 import { VerifyError } from "./errors.ts";
+import { harnessHash } from "./harness-hash.ts";
 import { kernelById } from "./kernels.ts";
 import { openDevice } from "./open-device.ts";
 import { planOf } from "./plan.ts";
@@ -18,14 +19,15 @@ try {
   send({ kind: "opened", description: device.description });
   for (const id of task.kernels) {
     const kernel = kernelById(id)!;
-    const plan = planOf(kernel, task.short);
+    const plan = planOf(kernel, task.short).filter(({ name }) => name.includes(task.only));
     const reasons = plan.map((planned) => device.lacks?.(kernel, planned.formats));
     if (reasons.every((reason) => reason !== undefined)) {
       send({ kind: "lacking", kernel: id, reason: reasons[0] ?? "no case" });
       continue;
     }
     send({ kind: "started", kernel: id });
-    send({ kind: "finished", result: await runKernel(device, kernel, plan) });
+    const result = await runKernel(device, kernel, plan);
+    send({ kind: "finished", result, harness: harnessHash(task.device, kernel) });
   }
 } catch (error) {
   if (!(error instanceof VerifyError)) throw error;

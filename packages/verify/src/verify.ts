@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { DeviceDescription, DeviceName } from "./device.ts";
 import { DEVICE_NAMES } from "./device.ts";
+import { backendOf, hasSource } from "./kernel-sources.ts";
 import { type Configuration, configurationsOf } from "./open-device.ts";
 import { kernelsNamed } from "./plan.ts";
 import type { KernelResult } from "./run-kernel.ts";
@@ -15,13 +16,32 @@ export interface VerifyOptions {
   readonly kernels?: readonly string[];
   /** Leave out the cases of thousands of rows. */
   readonly short?: boolean;
+  /** Only the cases whose name holds this. */
+  readonly only?: string;
   /** Called as results come. */
   readonly onProgress?: (line: string) => void;
 }
 
+/** A kernel on a device in one of its configurations. */
+export interface ConfigurationResult {
+  readonly configuration: string;
+  readonly result: KernelResult;
+  /** Hash of the harness that ran it; undefined where the process ended before it could say. */
+  readonly harness: string | undefined;
+}
+
 /** A kernel on a device, over all configurations. */
-export interface KernelVerdict extends KernelResult {
-  readonly configurations: readonly string[];
+export interface KernelVerdict {
+  readonly kernel: string;
+  /** Cases that ran, all configurations together. */
+  readonly cases: number;
+  /** How many cases the device skipped in each configuration, by reason. */
+  readonly skipped: Readonly<Record<string, number>>;
+  readonly maxDifference: number;
+  readonly maxSeedDifference: number | undefined;
+  readonly failures: readonly { readonly name: string; readonly reason: string }[];
+  readonly runs: readonly ConfigurationResult[];
+  readonly milliseconds: number;
 }
 
 export interface DeviceReport {
@@ -45,10 +65,12 @@ const WORKER = ["./verify-worker.ts", "./verify-worker.js"]
   .map((name) => fileURLToPath(new URL(name, import.meta.url)))
   .find((path) => existsSync(path))!;
 
+type Finished = Omit<ConfigurationResult, "configuration">;
+
 interface WorkerOutcome {
   description?: DeviceDescription;
   refused?: { message: string; hint: string };
-  results: KernelResult[];
+  results: Finished[];
   lacking: { kernel: string; reason: string }[];
 }
 
@@ -72,7 +94,7 @@ function runWorker(task: WorkerTask): Promise<WorkerOutcome> {
       else if (message.kind === "started") running = message.kernel;
       else if (message.kind === "lacking") outcome.lacking.push(message);
       else {
-        outcome.results.push(message.result);
+        outcome.results.push(message);
         running = undefined;
       }
     });
@@ -88,24 +110,31 @@ function runWorker(task: WorkerTask): Promise<WorkerOutcome> {
   });
 }
 
-function crashed(kernel: string, reason: string): KernelResult {
+function crashed(kernel: string, reason: string): Finished {
   const failures = [{ name: "whole run", reason }];
-  const maxDifference = Number.POSITIVE_INFINITY;
-  return { kernel, cases: 0, maxDifference, maxSeedDifference: undefined, failures, milliseconds: 0 };
+  const result = {
+    ...{ kernel, cases: 0, differences: [], skipped: {}, failures, milliseconds: 0 },
+    ...{ maxDifference: Number.POSITIVE_INFINITY, maxSeedDifference: undefined },
+    ...{ outputs: { short: "", long: "" }, sources: undefined },
+  };
+  return { result, harness: undefined };
 }
 
-function merge(kernel: string, parts: readonly { label: string; result: KernelResult }[]): KernelVerdict {
-  const seeds = parts.map(({ result }) => result.maxSeedDifference).filter((value) => value !== undefined);
+/** A kernel's runs in all configurations of a device, as one verdict. */
+export function mergeRuns(kernel: string, runs: readonly ConfigurationResult[]): KernelVerdict {
+  const results = runs.map(({ result }) => result);
+  const seeds = results.map((result) => result.maxSeedDifference).filter((value) => value !== undefined);
   return {
     kernel,
-    configurations: parts.map(({ label }) => label),
-    cases: parts.reduce((sum, { result }) => sum + result.cases, 0),
-    maxDifference: Math.max(...parts.map(({ result }) => result.maxDifference)),
+    runs,
+    cases: results.reduce((sum, result) => sum + result.cases, 0),
+    skipped: results[0]!.skipped,
+    maxDifference: Math.max(...results.map((result) => result.maxDifference)),
     maxSeedDifference: seeds.length > 0 ? Math.max(...seeds) : undefined,
-    failures: parts.flatMap(({ label, result }) =>
-      result.failures.map(({ name, reason }) => ({ name: `${label}: ${name}`, reason })),
+    failures: runs.flatMap(({ configuration, result }) =>
+      result.failures.map(({ name, reason }) => ({ name: `${configuration}: ${name}`, reason })),
     ),
-    milliseconds: parts.reduce((sum, { result }) => sum + result.milliseconds, 0),
+    milliseconds: results.reduce((sum, result) => sum + result.milliseconds, 0),
   };
 }
 
@@ -114,22 +143,23 @@ async function verifyDevice(
   kernels: readonly string[],
   options: VerifyOptions,
 ): Promise<DeviceReport> {
-  const short = options.short ?? false;
-  const probe = await runWorker({ device, configuration: { label: "" }, kernels: [], short });
+  const { short = false, only = "" } = options;
+  const probe = await runWorker({ device, configuration: { label: "" }, kernels: [], short, only });
   const { description } = probe;
   if (!description) {
     const unavailable = probe.refused ?? { message: "the device did not open", hint: "" };
     return { device, description, unavailable, kernels: [], lacking: [] };
   }
   const configurations = configurationsOf(description);
-  const parts = new Map<string, { label: string; result: KernelResult }[]>();
+  const parts = new Map<string, ConfigurationResult[]>();
   const lacking = new Map<string, string>();
   for (const configuration of configurations) {
     const { label } = configuration;
     options.onProgress?.(`${device}: ${description.model}${label && `, ${label}`}`);
-    const outcome = await runEvery(device, configuration, kernels, short);
-    for (const result of outcome.results) {
-      parts.set(result.kernel, [...(parts.get(result.kernel) ?? []), { label, result }]);
+    const outcome = await runEvery(device, configuration, kernels, { short, only });
+    for (const finished of outcome.results) {
+      const { kernel } = finished.result;
+      parts.set(kernel, [...(parts.get(kernel) ?? []), { configuration: label, ...finished }]);
     }
     for (const { kernel, reason } of outcome.lacking) lacking.set(kernel, reason);
   }
@@ -137,7 +167,7 @@ async function verifyDevice(
     device,
     description,
     unavailable: undefined,
-    kernels: [...parts].map(([kernel, results]) => merge(kernel, results)),
+    kernels: [...parts].map(([kernel, results]) => mergeRuns(kernel, results)),
     lacking: [...lacking].map(([kernel, reason]) => ({ kernel, reason })),
   };
 }
@@ -147,15 +177,17 @@ async function runEvery(
   device: DeviceName,
   configuration: Configuration,
   kernels: readonly string[],
-  short: boolean,
+  cases: Pick<WorkerTask, "short" | "only">,
 ): Promise<WorkerOutcome> {
   const total: WorkerOutcome = { results: [], lacking: [] };
   let rest = [...kernels];
   while (rest.length > 0) {
-    const outcome = await runWorker({ device, configuration, kernels: rest, short });
+    const outcome = await runWorker({ device, configuration, kernels: rest, ...cases });
     total.results.push(...outcome.results);
     total.lacking.push(...outcome.lacking);
-    const done = new Set([...outcome.results, ...outcome.lacking].map(({ kernel }) => kernel));
+    const done = new Set(
+      [...outcome.results.map(({ result }) => result), ...outcome.lacking].map(({ kernel }) => kernel),
+    );
     const left = rest.filter((kernel) => !done.has(kernel));
     if (left.length === rest.length) {
       const reason = outcome.refused?.message ?? "the device gave no result";
@@ -169,9 +201,10 @@ async function runEvery(
 
 /** Holds kernels against the codecs on every device asked for. Needs no privileges and writes nothing. */
 export async function verify(options: VerifyOptions = {}): Promise<VerifyReport> {
-  const kernels = kernelsNamed(options.kernels).map((kernel) => kernel.id);
+  const asked = kernelsNamed(options.kernels);
   const devices: DeviceReport[] = [];
   for (const device of options.devices ?? DEVICE_NAMES) {
+    const kernels = asked.filter((kernel) => hasSource(backendOf(device), kernel)).map(({ id }) => id);
     devices.push(await verifyDevice(device, kernels, options));
   }
   const verdicts = devices.flatMap((report) => report.kernels);

@@ -10,6 +10,8 @@ export interface WorkerTask {
   /** Kernel ids; empty to describe the device only. */
   readonly kernels: readonly string[];
   readonly short: boolean;
+  /** Only the cases whose name holds this; empty for all. */
+  readonly only: string;
 }
 
 /** What a worker sends, in this order: one `opened` or `refused`, then a `started` and a `finished` a kernel. */
@@ -22,5 +24,5 @@ export type WorkerMessage =
       readonly hint: string;
     }
   | { readonly kind: "started"; readonly kernel: string }
-  | { readonly kind: "finished"; readonly result: KernelResult }
+  | { readonly kind: "finished"; readonly result: KernelResult; readonly harness: string }
   | { readonly kind: "lacking"; readonly kernel: string; readonly reason: string };

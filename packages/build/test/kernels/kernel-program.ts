@@ -1,22 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { kernelFlags } from "../../src/kernel-flags.ts";
+import { kernelCompileArguments, kernelSources } from "../../src/kernels.ts";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-const KERNELS = join(ROOT, "kernels/cpu");
-const BASE_FLAGS = [
-  "-std=c11",
-  "-D_GNU_SOURCE",
-  "-O2",
-  "-g1",
-  "-ffp-contract=off",
-  "-Wall",
-  "-Wextra",
-  "-Wpedantic",
-  "-Werror",
-];
+const STRICT = ["-D_GNU_SOURCE", "-g1", "-Werror"];
 
 export interface ProgramOptions {
   /** The C compiler; decides the architecture. */
@@ -37,24 +26,12 @@ function run(command: string, args: readonly string[]): void {
 export function buildKernelProgram(program: string, folder: string, options: ProgramOptions = {}): string {
   const { compiler = "cc", architecture = process.arch, flags = [] } = options;
   mkdirSync(folder, { recursive: true });
-  const kernels = readdirSync(join(KERNELS, "src")).filter((file) => file.endsWith(".c"));
-  const sources = [
-    ...kernels.map((file) => join(KERNELS, "src", file)),
-    fileURLToPath(new URL(program, import.meta.url)),
-  ];
-  const includes = ["-I", join(KERNELS, "include"), "-I", join(ROOT, "kernels/tables")];
+  const kernels = kernelSources(ROOT).map((file) => join(ROOT, file));
+  const sources = [...kernels, fileURLToPath(new URL(program, import.meta.url))];
   const objects = sources.map((source, i) => {
     const object = join(folder, `${i}.o`);
-    run(compiler, [
-      ...BASE_FLAGS,
-      ...flags,
-      ...kernelFlags(ROOT, source, architecture),
-      ...includes,
-      "-c",
-      source,
-      "-o",
-      object,
-    ]);
+    const own = kernelCompileArguments(ROOT, basename(source), architecture);
+    run(compiler, [...own, ...STRICT, ...flags, "-c", source, "-o", object]);
     return object;
   });
   const target = join(folder, basename(program, ".c"));

@@ -1,57 +1,88 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { TARGETS } from "@eliza-inference/build/targets";
 import type { Backend, KernelEntry } from "../device.ts";
-import { sourcePath } from "../evidence.ts";
+import { BACKENDS, hasSource, sourcePath } from "../kernel-sources.ts";
 import { KERNELS } from "../kernels.ts";
-import { fixturesOf } from "../plan.ts";
+import { fixturesOf, planOf } from "../plan.ts";
 import { ROOT, sha256 } from "../repository.ts";
-import { symbolOf } from "../variants.ts";
-import type { BackendClaim, Contract, KernelClaim } from "./contract-file.ts";
+import {
+  type BackendClaim,
+  type Contract,
+  type KernelClaim,
+  STATUSES,
+  type Status,
+} from "./contract-file.ts";
 import type { EvidenceFile } from "./evidence-files.ts";
-import { earnedStatus } from "./rules.ts";
-import { TARGETS } from "./targets.ts";
 
-const CPU_HEADER = "kernels/cpu/include/eliza_kv.h";
-
-/** The CPU library's function that stands for a kernel, or undefined where it has none for the format. */
-function cpuClaim(kernel: KernelEntry): Omit<BackendClaim, "status"> | undefined {
-  const header = readFileSync(join(ROOT, CPU_HEADER), "utf8");
-  const format = kernel.formats[0]!.name;
-  const symbol = `ELIZA_KV_DECLARE(${format})`;
-  return header.includes(symbol) ? { source: CPU_HEADER, symbol } : undefined;
+/** A file of evidence with what became of it: the kernels of which it no longer speaks. */
+export interface JudgedFile extends EvidenceFile {
+  readonly stale: ReadonlyMap<string, string>;
 }
 
-function backendClaim(kernel: KernelEntry, backend: Backend): Omit<BackendClaim, "status"> | undefined {
-  if (backend === "cpu") return cpuClaim(kernel);
-  const symbol = backend === "vulkan" ? "void main()" : symbolOf(kernel);
-  return { source: sourcePath(backend, kernel.id), symbol };
-}
+const STATUS_OF_KIND: Readonly<Record<EvidenceFile["evidence"]["kind"], Status>> = {
+  compiled: "compiles",
+  emulated: "emulated",
+  software: "software",
+  hardware: "hardware",
+};
 
-function kernelClaim(kernel: KernelEntry, files: readonly EvidenceFile[]): KernelClaim {
-  const backends: Partial<Record<Backend, BackendClaim>> = {};
-  for (const backend of ["cpu", "vulkan", "cuda", "metal"] as const) {
-    const claim = backendClaim(kernel, backend);
-    if (claim) backends[backend] = { ...claim, status: earnedStatus(kernel.id, backend, files) };
-  }
+function backendClaim(kernel: KernelEntry, backend: Backend, files: readonly JudgedFile[]): BackendClaim {
+  const current = files.filter(
+    ({ evidence, stale }) =>
+      evidence.backend === backend && evidence.kernels[kernel.id] && !stale.has(kernel.id),
+  );
+  const earned = current.map(({ evidence }) => STATUSES.indexOf(STATUS_OF_KIND[evidence.kind]));
   return {
-    id: kernel.id,
-    formats: kernel.formats.map(({ name }) => name),
-    capability: kernel.capability,
-    fixtures: Object.fromEntries(
-      fixturesOf(kernel).map((path) => [path, sha256(readFileSync(join(ROOT, path)))]),
-    ),
-    backends,
+    source: sourcePath(backend, kernel),
+    status: STATUSES[Math.max(0, ...earned)]!,
+    evidence: current.map(({ path }) => path),
   };
 }
 
-/** The contract that this tree and its evidence support. */
-export function makeContract(files: readonly EvidenceFile[]): Contract & { readonly $schema: string } {
+function kernelClaim(kernel: KernelEntry, files: readonly JudgedFile[]): KernelClaim {
+  const plan = planOf(kernel, false);
+  const backends = BACKENDS.filter((backend) => hasSource(backend, kernel));
+  return {
+    id: kernel.id,
+    family: kernel.family,
+    formats: kernel.formats.map(({ name }) => name),
+    capability: kernel.capability,
+    cases: plan.length,
+    fixtures: fixturesOf(plan),
+    backends: Object.fromEntries(backends.map((backend) => [backend, backendClaim(kernel, backend, files)])),
+  };
+}
+
+function fixtureHashes(): Record<string, string> {
+  const names = readdirSync(join(ROOT, "fixtures"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(ROOT.length + 1)
+        .replaceAll("\\", "/"),
+    );
+  return Object.fromEntries(names.sort().map((path) => [path, sha256(readFileSync(join(ROOT, path)))]));
+}
+
+/** The contract that this tree and its evidence support. Nothing in it comes from the contract that is there. */
+export function makeContract(files: readonly JudgedFile[]): Contract {
   const kernels = KERNELS.map((kernel) => kernelClaim(kernel, files));
   return {
-    $schema: "./kernel-contract.schema.json",
-    schema: 1,
+    schema: 2,
     capabilities: [...new Set(kernels.map(({ capability }) => capability))],
     kernels,
-    targets: TARGETS,
+    targets: TARGETS.map(({ id, variant, needs }) => ({ id, backend: variant, needs })),
+    evidence: Object.fromEntries(
+      files.map(({ path, evidence, sha256: hash, stale }) => {
+        const dates = Object.values(evidence.kernels).map(({ date }) => date);
+        const { kind, device } = evidence;
+        return [
+          path,
+          { kind, device, date: dates.sort().at(-1) ?? "", sha256: hash, stale: [...stale.keys()] },
+        ];
+      }),
+    ),
+    fixtures: fixtureHashes(),
   };
 }

@@ -1,74 +1,41 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { kernelFlags } from "@eliza-inference/build/kernel-flags";
+import {
+  everyKernelFlag,
+  kernelCompileArguments,
+  kernelSources,
+  kernelSourcesHash,
+} from "@eliza-inference/build/kernels";
 import { cached, compile } from "../build-cache.ts";
-import { ROOT, sha256 } from "../repository.ts";
+import { ROOT } from "../repository.ts";
 
-const FOLDER = "kernels/cpu/src";
 const INSTALL = "install a C compiler (Debian: gcc)";
-const FLAGS = [
-  "-std=c11",
-  "-O2",
-  "-shared",
-  "-fPIC",
-  "-fvisibility=hidden",
-  "-ffp-contract=off",
-  "-Wall",
-  "-Wextra",
-];
 
-/** From ROOT, the C sources of the CPU kernels. */
-function cpuSources(): string[] {
-  return readdirSync(join(ROOT, FOLDER))
-    .filter((file) => file.endsWith(".c"))
-    .sort()
-    .map((file) => `${FOLDER}/${file}`);
-}
-
-/** The texts of the CPU kernels' sources, headers and tables, each with its path. */
-function sourceTexts(): string[] {
-  const headers = ["kernels/cpu/include", FOLDER, "kernels/tables"].flatMap((folder) =>
-    readdirSync(join(ROOT, folder))
-      .filter((file) => /\.(h|inc)$/.test(file))
-      .map((file) => `${folder}/${file}`),
-  );
-  return [...cpuSources(), ...headers.sort(), "kernels/cpu/instruction-sets.txt"].map(
-    (file) => `${file}\n${readFileSync(join(ROOT, file), "utf8")}`,
-  );
-}
-
-/** Hash of all that the CPU library is made from. */
-export function cpuSourceHash(): string {
-  return sha256(sourceTexts().join("\0"));
+/** What the library is told of its own making, as native/kernels.cmake tells it. */
+function vouching(source: string): string[] {
+  if (!source.endsWith("/build.c")) return [];
+  return [`-DELIZA_KV_SOURCES="${kernelSourcesHash(ROOT)}"`, `-DELIZA_KV_FLAGS="${everyKernelFlag(ROOT)}"`];
 }
 
 /**
- * Builds the CPU kernels alone, as native/kernels.cmake does inside the engine, or takes them from the cache.
+ * Builds the CPU kernels alone, with the flags of the engine's build, or takes them from the cache.
  * @returns the path of the library
  * @throws VerifyError TOOL_MISSING, KERNEL_BUILD
  */
 export function buildCpuLibrary(): string {
-  return cached([...sourceTexts(), ...FLAGS, process.arch], "so", (target) => {
-    const includes = ["-I", join(ROOT, "kernels/cpu/include"), "-I", join(ROOT, "kernels/tables")];
-    const compiling = FLAGS.filter((flag) => flag !== "-shared");
-    const objects = cpuSources().map((source, i) => {
-      const object = `${target}.${i}.o`;
-      const args = [
-        ...compiling,
-        ...kernelFlags(ROOT, source),
-        ...includes,
-        "-c",
-        join(ROOT, source),
-        "-o",
-        object,
-      ];
-      compile("cc", args, source, INSTALL);
-      return object;
-    });
+  const { path } = cached(kernelSourcesHash(ROOT), [process.arch], "so", (target) => {
+    const objects: string[] = [];
     try {
-      compile("cc", ["-shared", ...objects, "-lm", "-o", target], FOLDER, INSTALL);
+      for (const source of kernelSources(ROOT)) {
+        const object = `${target}.${objects.length}.o`;
+        objects.push(object);
+        const args = [...kernelCompileArguments(ROOT, source, process.arch), ...vouching(source)];
+        compile("cc", [...args, "-c", join(ROOT, source), "-o", object], source, INSTALL);
+      }
+      compile("cc", ["-shared", ...objects, "-lm", "-o", target], "kernels/cpu/src", INSTALL);
     } finally {
       for (const object of objects) rmSync(object, { force: true });
     }
   });
+  return path;
 }

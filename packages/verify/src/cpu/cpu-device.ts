@@ -13,24 +13,9 @@ import { VerifyError } from "../errors.ts";
 import { HostBuffer } from "../host-buffer.ts";
 import { buildCpuLibrary } from "./build-library.ts";
 import { CPU_RUNS, type CpuFormat, type Native } from "./cpu-runs.ts";
+import { type LibraryBuild, readLibraryBuild } from "./library-build.ts";
 
-koffi.struct("eliza_kv_format", {
-  name: "str",
-  type: "int32_t",
-  tile: "int32_t",
-  tile_bytes: "int32_t",
-  query_type: "int32_t",
-  graph_rotation: "bool",
-  shiftable: "bool",
-  keys_only: "bool",
-  needs_map: "bool",
-  encode: "void *",
-  encode_reference: "void *",
-  decode: "void *",
-  decode_rotated: "void *",
-  prepare_query: "void *",
-  dot: "void *",
-});
+const encodeType = koffi.proto("void eliza_kv_encode(const float *row, _Inout_ uint8_t *bytes, int64_t n)");
 const decodeType = koffi.proto("void eliza_kv_decode(uint64_t bytes, _Out_ float *row, int64_t n)");
 const prepareType = koffi.proto(
   "void eliza_kv_prepare(const float *query, _Out_ float *prepared, int64_t n)",
@@ -40,6 +25,8 @@ const dotType = koffi.proto(
 );
 
 type Library = ReturnType<typeof koffi.load>;
+
+const INSTRUCTION_SETS = ["scalar", "avx2", "avx512", "neon"];
 
 /** The cache name under which the library has a format; its tile follows from the head size. */
 function cacheName({ codec, options }: RowFormat): string {
@@ -55,6 +42,7 @@ export class CpuDevice implements Device {
   readonly schedules = 1;
   readonly #find: (cacheName: string, headDim: number) => unknown;
   readonly #packQuery: Native;
+  readonly #build: LibraryBuild;
   /** Held: a library that is collected is unloaded, and its functions with it. */
   readonly library: Library;
 
@@ -66,6 +54,7 @@ export class CpuDevice implements Device {
   constructor(isa?: string, libraryPath: string | undefined = process.env.ELIZA_KV_LIBRARY) {
     const library = CpuDevice.#open(libraryPath ?? buildCpuLibrary());
     this.library = library;
+    this.#build = readLibraryBuild(library);
     const setIsa = library.func("bool eliza_kv_set_isa(str)");
     if (isa !== undefined && !setIsa(isa)) {
       throw new VerifyError(
@@ -79,13 +68,16 @@ export class CpuDevice implements Device {
       "void eliza_kv_qjl1_256_pack_query(float *sketch, _Out_ uint8_t *prepared, int64_t n)",
     ) as unknown as Native;
     const path = library.func("str eliza_kv_isa()")() as string;
+    const instructionSets = isa === undefined ? INSTRUCTION_SETS.filter((name) => setIsa(name)) : [isa];
+    setIsa(path);
     this.description = {
       name: "cpu",
       backend: "cpu",
       kind: "hardware",
       model: cpus()[0]?.model.trim() || process.arch,
-      driver: `libeliza_kv, ${path}`,
+      driver: `libeliza_kv, ${this.#build.compiler}`,
       subgroupWidth: 1,
+      instructionSets,
     };
   }
 
@@ -104,15 +96,20 @@ export class CpuDevice implements Device {
 
   /** The library's functions for rows of this format, or undefined where it has none. */
   #format(format: RowFormat): CpuFormat | undefined {
-    const { headDim, rotatedDim } = format.codec;
+    const { codec } = format;
+    const { headDim, rotatedDim } = codec;
     const found = this.#find(cacheName(format), headDim);
     if (found === null || format.options.residual) return undefined;
     const fields = koffi.decode(found, "eliza_kv_format") as Record<string, unknown>;
     return {
       headDim,
+      rowBytes: codec.rowBytes,
       rotatedDim,
       packQuery: rotatedDim === headDim ? undefined : this.#packQuery,
+      encode: koffi.decode(fields.encode, encodeType) as Native,
+      encodeReference: koffi.decode(fields.encode_reference, encodeType) as Native,
       decode: koffi.decode(fields.decode, decodeType) as Native,
+      decodeRotated: koffi.decode(fields.decode_rotated, decodeType) as Native,
       prepareQuery: koffi.decode(fields.prepare_query, prepareType) as Native,
       dot: koffi.decode(fields.dot, dotType) as Native,
     };
@@ -132,6 +129,10 @@ export class CpuDevice implements Device {
 
   halfQueries({ codec }: RowFormat): boolean {
     return codec.rotatedDim !== codec.headDim;
+  }
+
+  sources(): string | undefined {
+    return this.#build.vouched ? this.#build.sources : undefined;
   }
 
   buffer(content: number | ArrayBufferView): DeviceBuffer {

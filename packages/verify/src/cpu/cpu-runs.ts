@@ -1,5 +1,6 @@
 import koffi from "koffi";
 import type { FamilyName, KernelEntry } from "../device.ts";
+import { floatFromHalf } from "../half-queries.ts";
 
 /** A function of libeliza_kv. */
 export type Native = (...args: readonly unknown[]) => void;
@@ -7,11 +8,15 @@ export type Native = (...args: readonly unknown[]) => void;
 /** A format's functions in the library. */
 export interface CpuFormat {
   readonly headDim: number;
+  readonly rowBytes: number;
   /** Values of a prepared query. */
   readonly rotatedDim: number;
   /** Packs a float32 sketch as `dot` reads it; undefined where `dot` reads float32. */
   readonly packQuery: Native | undefined;
+  readonly encode: Native;
+  readonly encodeReference: Native;
   readonly decode: Native;
+  readonly decodeRotated: Native;
   readonly prepareQuery: Native;
   readonly dot: Native;
 }
@@ -87,9 +92,55 @@ const getRows: CpuRun = (_entry, [format], [rows, ids, result], params) => {
   }
 };
 
+/** Bytes come out as float32 values, a value a byte, as every output of the harness is float32. */
+const encode: CpuRun = (_entry, [format], [values, bytes], params) => {
+  const [nRows, headDim, reference, together] = params as unknown as number[];
+  const { rowBytes } = format!;
+  const write = reference ? format!.encodeReference : format!.encode;
+  const encoded = new Uint8Array(nRows! * rowBytes).fill(0xa5);
+  const row = floats(values!);
+  if (together) write(row, encoded, nRows! * headDim!);
+  for (let i = 0; i < nRows! && !together; i++) {
+    const at = encoded.subarray(i * rowBytes, (i + 1) * rowBytes);
+    write(row.subarray(i * headDim!, (i + 1) * headDim!), at, headDim);
+  }
+  floats(bytes!).set(encoded);
+};
+
+const decode: CpuRun = (_entry, [format], [bytes, values], params) => {
+  const [nRows, headDim, coded] = params as unknown as number[];
+  const base = addressOf(bytes!);
+  const width = coded ? format!.rotatedDim : headDim!;
+  const read = coded ? format!.decodeRotated : format!.decode;
+  for (let i = 0; i < nRows!; i++) {
+    const out = floats(values!).subarray(i * width, (i + 1) * width);
+    read(base + BigInt(i * format!.rowBytes), out, headDim);
+  }
+};
+
+const prepareQuery: CpuRun = (_entry, [format], [queries, prepared], params) => {
+  const [nRows, headDim] = params as unknown as number[];
+  const { rotatedDim, packQuery } = format!;
+  const out = floats(prepared!);
+  for (let i = 0; i < nRows!; i++) {
+    const query = floats(queries!).subarray(i * headDim!, (i + 1) * headDim!);
+    const row = out.subarray(i * rotatedDim, (i + 1) * rotatedDim);
+    if (!packQuery) {
+      format!.prepareQuery(query, row, headDim);
+      continue;
+    }
+    const packed = new Uint8Array(4 * rotatedDim);
+    format!.prepareQuery(query, packed, headDim);
+    row.set(Float32Array.from(new Uint16Array(packed.buffer, 0, rotatedDim), floatFromHalf));
+  }
+};
+
 /** What the library computes, by family. */
 export const CPU_RUNS: Readonly<Partial<Record<FamilyName, CpuRun>>> = {
   score,
   mul_mv: mulMv,
   get_rows: getRows,
+  encode,
+  decode,
+  prepare_query: prepareQuery,
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import koffi from "koffi";
-import { cached, compile } from "../build-cache.ts";
+import { type Artefact, cached, compile } from "../build-cache.ts";
 import type {
   Device,
   DeviceBuffer,
@@ -30,13 +30,12 @@ export function cudaPath(stem: string): string {
  * @param architecture "90" for compute capability 9.0
  * @throws VerifyError TOOL_MISSING, KERNEL_BUILD
  */
-export function compileCubin(stem: string, architecture: string): Uint8Array {
+export function compileCubin(stem: string, architecture: string): Artefact {
   const source = cudaPath(stem);
   const flags = [`-arch=sm_${architecture}`, "-cubin", "-O3", "-Werror", "all-warnings"];
-  const path = cached([sourceHash(source), ...flags], "cubin", (target) =>
+  return cached(sourceHash(source), flags, "cubin", (target) =>
     compile("nvcc", [...flags, join(ROOT, source), "-o", target], source, "install the CUDA toolkit"),
   );
-  return readFileSync(path);
 }
 
 export class CudaBuffer implements DeviceBuffer {
@@ -71,8 +70,9 @@ export class CudaDevice implements Device {
   readonly #architecture: string;
   readonly #events: readonly [bigint, bigint];
   readonly #modules = new Map<string, bigint>();
+  readonly #sources = new Map<string, string>();
 
-  readonly #image: (stem: string, architecture: string) => Uint8Array;
+  readonly #image: (stem: string, architecture: string) => Artefact;
 
   /**
    * @param image makes the module of a kernel; nvcc or its cache by default
@@ -98,10 +98,15 @@ export class CudaDevice implements Device {
       model: new TextDecoder().decode(name.subarray(0, name.indexOf(0))),
       driver: `CUDA ${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}, sm_${this.#architecture}`,
       subgroupWidth: attribute(WARP_SIZE),
+      instructionSets: [],
     };
   }
 
   setSchedule(): void {}
+
+  sources(entry: KernelEntry): string | undefined {
+    return this.#sources.get(entry.id);
+  }
 
   buffer(content: number | ArrayBufferView): CudaBuffer {
     return new CudaBuffer(this.driver, content);
@@ -117,7 +122,9 @@ export class CudaDevice implements Device {
     }
     let module = this.#modules.get(entry.stem);
     if (module === undefined) {
-      module = handleFrom(this.driver.cuModuleLoadData, this.#image(entry.stem, this.#architecture));
+      const image = this.#image(entry.stem, this.#architecture);
+      this.#sources.set(entry.id, image.sources);
+      module = handleFrom(this.driver.cuModuleLoadData, readFileSync(image.path));
       this.#modules.set(entry.stem, module);
     }
     const fn = handleFrom(this.driver.cuModuleGetFunction, module, cudaSymbol(entry, constants));

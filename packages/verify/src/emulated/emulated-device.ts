@@ -80,6 +80,7 @@ export class EmulatedDevice implements Device {
   readonly schedules = ORDERS.length;
   readonly #backend: EmulatedBackend;
   #order = 0;
+  readonly #sources = new Map<string, string>();
 
   /**
    * @param subgroupWidth 32 or 64
@@ -95,7 +96,12 @@ export class EmulatedDevice implements Device {
       model: `${backend === "metal" ? "Metal" : "CUDA"} source on this CPU (${process.arch})`,
       driver: COMPILER,
       subgroupWidth,
+      instructionSets: [],
     };
+  }
+
+  sources(entry: KernelEntry): string | undefined {
+    return this.#sources.get(entry.id);
   }
 
   setSchedule(index: number): void {
@@ -118,6 +124,7 @@ export class EmulatedDevice implements Device {
       );
     }
     const library = koffi.load(buildEmulated(this.#backend, entry));
+    this.#sources.set(entry.id, library.func("str emulated_sources()")() as string);
     const emulate = library.func(
       "int emulate(uint32_t, uint64_t *, void *, size_t, uint32_t *, uint32_t *, uint32_t, uint32_t, uint32_t, _Out_ uint8_t *, size_t)",
     ) as unknown as Emulate;
@@ -187,14 +194,15 @@ export function buildEmulated(backend: EmulatedBackend, entry: KernelEntry): str
   const path = emulatedSource(backend, entry.stem);
   const shim = shimFolder();
   const shimText = SHIM_FILES.map((file) => readFileSync(join(shim, file), "utf8"));
-  const key = [sourceHash(path), sha256(shimText.join("\0")), process.arch, ...FLAGS, ...symbols];
-  return cached(key, "so", (target) => {
+  const sources = sourceHash(path);
+  const rest = [sha256(shimText.join("\0")), process.arch, ...FLAGS, ...symbols];
+  const artefact = cached(sources, rest, "so", (target) => {
     const unit = `${target}.cc`;
     const text =
       backend === "metal"
         ? metalAsCxx(inlineSource(path), symbols[0]!, path)
         : cudaAsCxx(join(ROOT, path), symbols);
-    writeFileSync(unit, text);
+    writeFileSync(unit, `${text}\nextern "C" const char *emulated_sources() { return "${sources}"; }\n`);
     try {
       const includes = [`-I${shim}`, `-I${join(shim, backend)}`];
       compile(COMPILER, [...FLAGS, ...includes, unit, "-o", target], path, INSTALL);
@@ -202,6 +210,7 @@ export function buildEmulated(backend: EmulatedBackend, entry: KernelEntry): str
       rmSync(unit, { force: true });
     }
   });
+  return artefact.path;
 }
 
 function entryPoints(backend: EmulatedBackend, entry: KernelEntry): string[] {

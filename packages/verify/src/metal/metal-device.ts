@@ -9,7 +9,7 @@ import type {
   KernelEntry,
 } from "../device.ts";
 import { VerifyError } from "../errors.ts";
-import { inlineSource } from "../repository.ts";
+import { inlineSource, sourceHash } from "../repository.ts";
 import { symbolOf } from "../variants.ts";
 import { loadObjectiveC, type ObjectiveC } from "./objective-c.ts";
 
@@ -32,6 +32,7 @@ interface MetalBuffer extends DeviceBuffer {
  */
 export class MetalDevice implements Device {
   readonly description: DeviceDescription;
+  readonly #sources = new Map<string, string>();
   readonly schedules = 1;
   readonly #objc: ObjectiveC;
   readonly #device: bigint;
@@ -55,10 +56,15 @@ export class MetalDevice implements Device {
       model: objc.send("text", BigInt(name as bigint), "UTF8String") as string,
       driver: "Metal, sources compiled at run time",
       subgroupWidth: 32,
+      instructionSets: [],
     };
   }
 
   setSchedule(): void {}
+
+  sources(entry: KernelEntry): string | undefined {
+    return this.#sources.get(entry.id);
+  }
 
   buffer(content: number | ArrayBufferView): MetalBuffer {
     const byteLength = typeof content === "number" ? content : content.byteLength;
@@ -144,6 +150,7 @@ export class MetalDevice implements Device {
     const known = this.#libraries.get(entry.stem);
     if (known !== undefined) return known;
     const path = metalPath(entry.stem);
+    this.#sources.set(entry.id, sourceHash(path));
     const options = this.#make("MTLCompileOptions");
     this.#objc.send("setInteger", options, "setFastMathEnabled:", 0);
     const error = new BigUint64Array(1);

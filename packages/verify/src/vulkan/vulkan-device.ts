@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import koffi from "koffi";
 import type {
   Device,
@@ -32,6 +33,7 @@ interface Memory {
 /** A Vulkan device with one compute queue. Buffers live in device memory; one staging buffer carries data. */
 export class VulkanDevice implements Device {
   readonly description: DeviceDescription;
+  readonly #sources = new Map<string, string>();
   readonly schedules = 1;
   readonly vk: Vulkan;
   readonly physical: PhysicalDevice;
@@ -82,6 +84,7 @@ export class VulkanDevice implements Device {
       model: physical.model,
       driver: physical.driver,
       subgroupWidth: physical.subgroupWidth,
+      instructionSets: [],
     };
     const storage16 = S.VkPhysicalDevice16BitStorageFeatures({ storageBuffer16BitAccess: 1 });
     this.device = handleFrom(
@@ -127,6 +130,10 @@ export class VulkanDevice implements Device {
 
   setSchedule(): void {}
 
+  sources(entry: KernelEntry): string | undefined {
+    return this.#sources.get(entry.id);
+  }
+
   async load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel> {
     const shared = entry.sharedBytes(constants);
     if (constants.threads > this.physical.maxThreads || shared > this.physical.sharedMemoryBytes) {
@@ -136,7 +143,11 @@ export class VulkanDevice implements Device {
         "choose fewer rows a group",
       );
     }
-    return new VulkanKernel(this, entry, constants, compileShader(entry.stem));
+    const { path, sources } = compileShader(entry.stem);
+    this.#sources.set(entry.id, sources);
+    const bytes = readFileSync(path);
+    const words = new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+    return new VulkanKernel(this, entry, constants, words);
   }
 
   buffer(content: number | ArrayBufferView): VulkanBuffer {
