@@ -2,6 +2,7 @@ import { format, formatsFor } from "../src/format.ts";
 import type { FormatName, FormatOptions } from "../src/format-families.ts";
 import type { Tile } from "../src/head-layout.ts";
 import { sha256 } from "../src/sha256.ts";
+import type { Encoder } from "../src/tile-codec.ts";
 import { concatenate, GOLDEN_HEAD_DIMS, goldenQueries, goldenRows } from "./golden-rows.ts";
 
 interface StoredFile {
@@ -17,12 +18,16 @@ interface GoldenFormat {
   row_bytes: number;
   rotated_dim: number;
   tiles: readonly Tile[];
-  encoded: { default: StoredFile; reference: StoredFile };
-  /** Of the decoded rows of `encoded.default` as little-endian float32. */
+  prepared_queries_sha256: string;
+  encoded: Record<Encoder, EncodedRows>;
+}
+
+/** The rows as one encoder writes them, and what comes of them. */
+interface EncodedRows extends StoredFile {
+  /** Of the decoded rows as little-endian float32. */
   decoded_sha256: string;
   decoded_rotated_sha256: string;
-  prepared_queries_sha256: string;
-  /** [queries][rows] of `encoded.default`, from the float64 reference. */
+  /** [queries][rows], from the float64 reference. */
   scores: number[][];
 }
 
@@ -79,8 +84,16 @@ export function goldenFixtures(): Map<string, Uint8Array> {
     };
     for (const { name, options, label } of variants(headDim)) {
       const codec = format(name, headDim, options);
-      const bytes = rows.map((row) => codec.encode(row));
-      const reference = rows.map((row) => codec.encode(row, { encoder: "reference" }));
+      const prepared = queries.map(codec.prepareQuery);
+      const encoded = (encoder: Encoder): EncodedRows => {
+        const bytes = rows.map((row) => codec.encode(row, { encoder }));
+        return {
+          ...store(`${label}-${headDim}.${encoder}.bin`, concatenate(bytes)),
+          decoded_sha256: sha256(concatenate(bytes.map(codec.decode))),
+          decoded_rotated_sha256: sha256(concatenate(bytes.map(codec.decodeRotated))),
+          scores: prepared.map((query) => bytes.map((row) => Number(codec.score(query, row).toPrecision(9)))),
+        };
+      };
       formats.push({
         name,
         head_dim: headDim,
@@ -89,21 +102,16 @@ export function goldenFixtures(): Map<string, Uint8Array> {
         row_bytes: codec.rowBytes,
         rotated_dim: codec.rotatedDim,
         tiles: codec.tiles,
-        encoded: {
-          default: store(`${label}-${headDim}.default.bin`, concatenate(bytes)),
-          reference: store(`${label}-${headDim}.reference.bin`, concatenate(reference)),
-        },
-        decoded_sha256: sha256(concatenate(bytes.map(codec.decode))),
-        decoded_rotated_sha256: sha256(concatenate(bytes.map(codec.decodeRotated))),
-        prepared_queries_sha256: sha256(concatenate(queries.map(codec.prepareQuery))),
-        scores: queries.map((query) => {
-          const prepared = codec.prepareQuery(query);
-          return bytes.map((row) => Number(codec.score(prepared, row).toPrecision(9)));
-        }),
+        prepared_queries_sha256: sha256(concatenate(prepared)),
+        encoded: { default: encoded("default"), reference: encoded("reference") },
       });
     }
   }
-  const index = `${JSON.stringify({ inputs, formats }, null, 1)}\n`;
+  // A list of scores on one line.
+  const index = `${JSON.stringify({ inputs, formats }, null, 1)}\n`.replace(
+    /\[\s+([-.\de]+(?:,\s+[-.\de]+)*)\s+\]/g,
+    (_, list: string) => `[${list.replace(/\s+/g, " ")}]`,
+  );
   files.set("index.json", new TextEncoder().encode(index));
   return files;
 }

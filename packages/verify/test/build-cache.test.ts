@@ -13,18 +13,24 @@ test("what is built lies in the folder that ELIZA_INFERENCE_CACHE names, and is 
   try {
     let builds = 0;
     const build = (path: string): void => writeFileSync(path, `built ${++builds}`);
-    const path = cached(["a", "b"], "bin", build);
-    assert.ok(path.startsWith(join(folder, "kernels")));
-    assert.equal(cached(["a", "b"], "bin", build), path);
-    assert.equal(await readFile(path, "utf8"), "built 1");
-    assert.notEqual(cached(["a", "c"], "bin", build), path);
+    const made = cached("a", ["b"], "bin", build);
+    assert.ok(made.path.startsWith(join(folder, "kernels")));
+    assert.equal(made.sources, "a");
+    assert.deepEqual(cached("a", ["b"], "bin", build), made);
+    assert.equal(await readFile(made.path, "utf8"), "built 1");
+    assert.notEqual(cached("a", ["c"], "bin", build).path, made.path);
     assert.throws(() =>
-      cached(["d"], "bin", (partial) => {
+      cached("d", [], "bin", (partial) => {
         writeFileSync(partial, "half");
         throw new Error("refused");
       }),
     );
-    assert.equal((await readdir(join(folder, "kernels"))).length, 2, "nothing half-built stays");
+    const files = await readdir(join(folder, "kernels"));
+    assert.equal(files.length, 4, "nothing half-built stays: two files, each with its label");
+
+    writeFileSync(made.path, "another build in its place");
+    const again = cached("a", ["b"], "bin", build);
+    assert.equal(await readFile(again.path, "utf8"), "built 3", "what was put in its place is not used");
   } finally {
     if (before === undefined) delete process.env.ELIZA_INFERENCE_CACHE;
     else process.env.ELIZA_INFERENCE_CACHE = before;

@@ -1,14 +1,16 @@
 // The CUDA driver's calls, held by a stand-in that runs launches in the emulated kernels.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import koffi from "koffi";
+import type { Artefact } from "../src/build-cache.ts";
 import { CudaDevice } from "../src/cuda/cuda-device.ts";
 import { buildEmulated } from "../src/emulated/emulated-device.ts";
+import { kernelsOn } from "../src/kernel-sources.ts";
 import { KERNELS } from "../src/kernels.ts";
 import { planOf } from "../src/plan.ts";
 import { runKernel } from "../src/run-kernel.ts";
@@ -30,10 +32,12 @@ if (!skip) {
 }
 
 /** A module as the stand-in takes it: the emulated library's path and its entry points. */
-function mockImage(stem: string): Uint8Array {
+function mockImage(stem: string): Artefact {
   const entry = KERNELS.find((kernel) => kernel.stem === stem)!;
   const symbols = cudaSymbols(entry);
-  return new TextEncoder().encode(`${buildEmulated("cuda", entry)}\n${symbols.join("\n")}\n\0`);
+  const path = join(folder, stem);
+  writeFileSync(path, `${buildEmulated("cuda", entry)}\n${symbols.join("\n")}\n\0`);
+  return { path, sources: stem, sha256: "" };
 }
 
 test("every kernel holds through the CUDA driver's calls, and all that was made is freed", {
@@ -49,11 +53,14 @@ test("every kernel holds through the CUDA driver's calls, and all that was made 
       model: "Mock GPU",
       driver: "CUDA 13.0, sm_90",
       subgroupWidth: 32,
+      instructionSets: [],
     },
   );
-  for (const kernel of KERNELS) {
+  for (const kernel of kernelsOn("cuda")) {
+    assert.equal(device.sources(kernel), undefined, "nothing is loaded yet");
     const { failures } = await runKernel(device, kernel, planOf(kernel, true).slice(-12));
     assert.deepEqual(failures, [], kernel.id);
+    assert.equal(device.sources(kernel), kernel.stem);
   }
   device[Symbol.dispose]();
   assert.equal(live(), 0);

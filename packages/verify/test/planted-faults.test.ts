@@ -125,7 +125,7 @@ for (const plant of PLANTS) {
     using tree = new PlantedTree();
     tree.edit(plant.file, plant.from, plant.to);
     if (plant.prelude) tree.edit(plant.prelude.file, plant.prelude.from, plant.prelude.to);
-    const report = tree.verify("--device", plant.device, "--kernel", plant.kernel);
+    const report = tree.verify("--short", "--device", plant.device, "--kernel", plant.kernel);
     const verdict = report.devices[0]?.kernels[0];
     assert.equal(report.passed, false);
     assert.ok(verdict && verdict.failures.length > 0, "no case failed");
@@ -136,5 +136,5 @@ for (const plant of PLANTS) {
 
 test("a tree without faults passes, so the faults are what is caught", { skip: NO_CLANG }, () => {
   using tree = new PlantedTree();
-  assert.equal(tree.verify("--device", "emulated-cuda", "--kernel", "turbo4_score").passed, true);
+  assert.equal(tree.verify("--short", "--device", "emulated-cuda", "--kernel", "turbo4_score").passed, true);
 });

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { readEvidence } from "../src/evidence.ts";
+import { type KernelEvidence, readEvidence } from "../src/evidence.ts";
+import { kernelById } from "../src/kernels.ts";
+import { planOf } from "../src/plan.ts";
 import type { VerifyReport } from "../src/verify.ts";
 import { NO_CC, NO_CLANG, NO_VULKAN } from "./devices-here.ts";
 
@@ -57,8 +59,8 @@ test("the table names the kernel, its cases, the largest difference, the verdict
   const { status, stdout } = run("--short", "--device", "emulated-cuda", "--kernel", "turbo4");
   assert.equal(status, 0);
   assert.match(stdout, /^emulated-cuda \(emulated\): .*subgroup 32, subgroup 64$/m);
-  assert.match(stdout, /^kernel +cases +largest +verdict +time$/m);
-  assert.match(stdout, /^turbo4_score +\d+ +\d\.\de-\d +pass +\d+\.\d s$/m);
+  assert.match(stdout, /^kernel +cases +skipped +largest +verdict +time$/m);
+  assert.match(stdout, /^turbo4_score +\d+ +0 +\d\.\de-\d +pass +\d+\.\d s$/m);
 });
 
 test("evidence says what was run on what, under a seal, and keeps what it said of other kernels", {
@@ -73,10 +75,18 @@ test("evidence says what was run on what, under a seal, and keeps what it said o
     const path = join(folder, "cpu", file!);
     const evidence = readEvidence(path);
     assert.deepEqual(Object.keys(evidence.kernels), ["turbo4_score", "tbq3_score"]);
-    const turbo4 = evidence.kernels.turbo4_score!;
-    assert.equal(turbo4.failed, 0);
-    assert.ok(turbo4.cases > 40 && turbo4.maxDifference! > 0 && turbo4.maxDifference! < 1e-6);
-    assert.match(readFileSync(path, "utf8"), /"fixtures\/golden\/turbo4-128\.default\.bin": "[0-9a-f]{64}"/);
+    assert.equal(evidence.kind, "hardware");
+    const turbo4 = evidence.kernels.turbo4_score as KernelEvidence;
+    assert.equal(turbo4.runs[0]!.configuration, "scalar");
+    for (const { differences } of turbo4.runs) {
+      assert.equal(differences.length, planOf(kernelById("turbo4_score")!, false).length);
+      assert.ok(differences.every((value) => value !== null && value < 1e-3));
+      assert.ok(differences.some((value) => value! > 0));
+    }
+    assert.match(
+      readFileSync(path, "utf8"),
+      /"source": \{\s+"path": "kernels\/cpu",\s+"sha256": "[0-9a-f]{64}"/,
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -123,8 +123,8 @@ export class CpuDevice implements Device {
     if (!missing) return undefined;
     if (missing.options.residual) return "the CPU library has no residual";
     const { name, headDim } = missing.codec;
-    const choice = Object.values(missing.options).join(" ");
-    return `the CPU library has no ${name}${choice && ` ${choice}`} for heads of ${headDim} values`;
+    const anywhere = [128, 512].some((size) => this.#find(cacheName(missing), size) !== null);
+    return `the CPU library has no ${name}${anywhere ? ` for heads of ${headDim} values` : ""}`;
   }
 
   halfQueries({ codec }: RowFormat): boolean {
