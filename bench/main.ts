@@ -7,6 +7,10 @@ const benchmarks: Record<
     what: "GB/s of compressed rows that each score kernel reads on a GPU, against copies",
     load: () => import("./kernels/kernels.ts"),
   },
+  "attention-gpu": {
+    what: "decode attention over compressed caches on an NVIDIA GPU, against PyTorch's bf16 attention",
+    load: () => import("./attention-gpu/attention-gpu.ts"),
+  },
   overhead: {
     what: "tokens per second through the async iterator, against a C loop and node-llama-cpp",
     load: () => import("./overhead/overhead.ts"),

@@ -7,6 +7,8 @@
 
 #define __global__
 #define __device__
+#define __host__
+#define __grid_constant__
 #define __constant__ static const
 #define __shared__ EMULATION_THREADGROUP
 #define __restrict__ __restrict
@@ -22,6 +24,9 @@ struct alignas(16) float4 {
 };
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
+};
+struct alignas(8) uint2 {
+    unsigned x, y;
 };
 
 #define threadIdx (dim3{emulation::current->index, 0, 0})
@@ -42,6 +47,30 @@ template <class T> T __shfl_down_sync(unsigned, T value, unsigned delta) {
         return from < emulation::lanes() ? emulation::published<T>(from) : value;
     });
 }
+template <class T> T __shfl_sync(unsigned, T value, int lane) {
+    return emulation::exchange(value, [&] { return emulation::published<T>(unsigned(lane) % emulation::lanes()); });
+}
+inline unsigned __reduce_max_sync(unsigned, unsigned value) {
+    return emulation::reduce(value, [](unsigned a, unsigned b) { return std::max(a, b); });
+}
+inline int __reduce_max_sync(unsigned, int value) {
+    return emulation::reduce(value, [](int a, int b) { return std::max(a, b); });
+}
+inline unsigned __reduce_min_sync(unsigned, unsigned value) {
+    return emulation::reduce(value, [](unsigned a, unsigned b) { return std::min(a, b); });
+}
+inline int __any_sync(unsigned, int value) {
+    return emulation::reduce(value != 0, [](bool a, bool b) { return a || b; });
+}
+// Blocks run one after another, and the threads of a block in turns.
+inline unsigned atomicAdd(unsigned *address, unsigned value) {
+    const unsigned before = *address;
+    *address += value;
+    return before;
+}
+inline void __threadfence() {}
+template <class T> T __ldcg(const T *address) { return *address; }
+template <class T> void __stcg(T *address, T value) { *address = value; }
 template <class T> T __ldg(const T *address) { return *address; }
 inline float __uint_as_float(unsigned bits) {
     float value;
