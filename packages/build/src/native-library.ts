@@ -26,8 +26,10 @@ export const PRISTINE_TOOLS = ["eliza-logits", "eliza-quality", "eliza-attention
 export const TOOLS = [...PRISTINE_TOOLS, "eliza-stream-loop", "eliza-native-tests"] as const;
 export type NativeTool = (typeof TOOLS)[number];
 
-/** The repository, when this file lies in one. */
-export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+/** The repository, when this file lies in one. A bundle of CommonJS has no import.meta.url, and lies in none. */
+export const ROOT = import.meta.url
+  ? fileURLToPath(new URL("../../../", import.meta.url))
+  : join(process.execPath, "no-checkout");
 export const LIBRARY_EXTENSION = { darwin: "dylib", win32: "dll" }[process.platform as string] ?? "so";
 
 export function nativeCache(): string {

@@ -1,17 +1,20 @@
 import { createHash } from "node:crypto";
 import { access, constants, mkdir, readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { diskError } from "@eliza-inference/fetch";
 import { checkOptions, type Rules } from "../arguments/check.ts";
 import { callback, integer, name, signal } from "../arguments/rule.ts";
 import { InferenceError } from "../errors.ts";
 import { resolveModel } from "../models/index.ts";
 import { loadLibrary } from "../native/load-library.ts";
+import { packageFile } from "../package-file.ts";
 import { mapOfUser } from "./map-files.ts";
 import { weightsHash } from "./weights-hash.ts";
 
 /** Prose, dialogue, code, JSON and several languages, written for this. */
-export const calibrationTextPath = fileURLToPath(new URL("../../data/calibration.txt", import.meta.url));
+export function calibrationTextPath(): string {
+  return packageFile("../data/calibration.txt");
+}
 
 export interface CalibrateOptions {
   /** A text file to look at in place of the one that comes with the package. */
@@ -62,12 +65,11 @@ export async function calibrate(model: string, given: CalibrateOptions = {}): Pr
   const started = performance.now();
   const options = checkOptions<CalibrateOptions>("calibrate", given, calibrateRules);
   const { path } = await resolveModel(model);
-  const text = await readText(options.textPath ?? calibrationTextPath);
+  const text = await readText(options.textPath ?? calibrationTextPath());
   const library = await loadLibrary(options.libraryPath);
   const modelSha256 = await weightsHash(path);
   const textSha256 = createHash("sha256").update(text).digest("hex");
   const outPath = resolve(options.outPath ?? mapOfUser(modelSha256));
-  await mkdir(dirname(outPath), { recursive: true });
   await checkWritable(dirname(outPath));
   const context = library.create(path);
   try {
@@ -121,9 +123,11 @@ async function readText(path: string): Promise<string> {
 }
 
 async function checkWritable(folder: string): Promise<void> {
-  await access(folder, constants.W_OK).catch((cause: unknown) => {
-    throw new InferenceError("PERMISSION_DENIED", `${folder} may not be written`, "Give another --out.", {
-      cause,
-    });
-  });
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    const { code, message } = diskError(error, folder);
+    throw new InferenceError(code, message, "Give another place for the result (outPath).", { cause: error });
+  }
 }

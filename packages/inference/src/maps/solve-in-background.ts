@@ -1,14 +1,11 @@
 import { fork } from "node:child_process";
 import { rm } from "node:fs/promises";
-import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { InferenceError, type InferenceErrorCode } from "../errors.ts";
+import { packageFile } from "../package-file.ts";
 import { mapMismatch } from "./map-errors.ts";
 import type { SolveOptions } from "./solve.ts";
 import type { SolveAnswer, SolveTask } from "./solve-worker.ts";
 import type { Statistics } from "./statistics.ts";
-
-const WORKER = fileURLToPath(new URL(`./solve-worker${extname(import.meta.url)}`, import.meta.url));
 
 /**
  * solveMap in a process of its own: a head of 256 dimensions takes some tenths of a second, during which the caller's
@@ -22,7 +19,7 @@ export async function solveInBackground(
   options: SolveOptions,
 ): Promise<void> {
   const task: SolveTask = { statisticsPath: statistics.path, path, options };
-  const worker = fork(WORKER, [JSON.stringify(task)], {
+  const worker = fork(workerFile(), [JSON.stringify(task)], {
     execArgv: loaders(process.execArgv),
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
@@ -41,6 +38,12 @@ export async function solveInBackground(
     await rm(path, { force: true });
     throw mapMismatch(statistics.path, "the file was changed while the map was solved");
   }
+}
+
+/** As TypeScript in the sources, as JavaScript where the package was compiled. */
+function workerFile(): string {
+  const isSource = import.meta.url?.endsWith(".ts");
+  return packageFile(`./maps/solve-worker${isSource ? ".ts" : ".js"}`);
 }
 
 /** Of Node's own arguments, those by which it finds and reads modules: a debugger or a script of -e is not for another process. */

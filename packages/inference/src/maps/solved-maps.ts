@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
+import { access, constants, mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { userFolders } from "@eliza-inference/fetch";
+import { diskError, userFolders } from "@eliza-inference/fetch";
+import { InferenceError } from "../errors.ts";
 import { readGguf } from "../gguf/index.ts";
 import { type SolveOptions, solverVersion } from "./solve.ts";
 import { solveInBackground } from "./solve-in-background.ts";
@@ -32,7 +33,18 @@ export async function solvedMap(statistics: Statistics, options: SolveOptions): 
     await utimes(path, now, now).catch(() => {});
     return path;
   }
-  await mkdir(folder, { recursive: true });
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (cause) {
+    const { code, message } = diskError(cause, folder);
+    throw new InferenceError(
+      code,
+      `the map of the cache has to be solved once and kept, and ${message}`,
+      'Name a folder that can be written in ELIZA_INFERENCE_CACHE, or open the model with kvMap "off".',
+      { cause },
+    );
+  }
   await solveInBackground(statistics, path, options);
   await dropOldest(folder);
   return path;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { userFolders } from "@eliza-inference/fetch";
 import { readGguf } from "../gguf/index.ts";
@@ -34,9 +34,12 @@ export async function weightsHash(modelPath: string): Promise<string> {
     }
   }
   const found = hash.digest("hex");
-  await mkdir(dirname(kept), { recursive: true });
-  await writeFile(`${kept}.${process.pid}.new`, found);
-  await rename(`${kept}.${process.pid}.new`, kept);
+  // Kept for speed alone: where the cache cannot be written it is computed at each use.
+  const beside = `${kept}.${process.pid}.new`;
+  await mkdir(dirname(kept), { recursive: true })
+    .then(() => writeFile(beside, found))
+    .then(() => rename(beside, kept))
+    .catch(() => rm(beside, { force: true }).catch(() => undefined));
   return found;
 }
 

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { hostTargets, type Target } from "@eliza-inference/build/targets";
+import { ownAddress } from "../package-file.ts";
 import { processorFeatures } from "./processor-features.ts";
 
 /** One library of a platform package, as its package.json lists them under `elizaInference.libraries`, best first. */
@@ -23,7 +24,7 @@ export type Place = { from: string } & (
  * is missing or cannot serve is a place with its reason.
  */
 export async function packagedLibraries(
-  resolveFrom: string | URL = import.meta.url,
+  resolveFrom: string | URL = ownAddress(),
   targets: readonly Target[] = hostTargets(),
 ): Promise<Place[]> {
   if (targets.length === 0) {
