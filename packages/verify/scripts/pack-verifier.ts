@@ -6,7 +6,6 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -14,13 +13,14 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { hasTool } from "../src/build-cache.ts";
 import { buildCpuLibrary } from "../src/cpu/build-library.ts";
 import { compileCubin } from "../src/cuda/cuda-device.ts";
-import { KERNELS } from "../src/kernels.ts";
+import { moduleHashes } from "../src/harness-hash.ts";
+import { kernelsOn } from "../src/kernel-sources.ts";
 import { ROOT } from "../src/repository.ts";
 import { compileShader } from "../src/vulkan/compile-shader.ts";
 
@@ -48,6 +48,8 @@ try {
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   mkdirSync(join(folder, "contract"));
   cpSync(join(PACKAGE, "emulation"), join(folder, "emulation"), { recursive: true });
+  // The bundle's code is these modules; the machine it runs on has no sources to hash.
+  writeFileSync(join(folder, "harness.json"), JSON.stringify(moduleHashes()));
   writeFileSync(join(folder, "eliza-verify"), launcher());
   chmodSync(join(folder, "eliza-verify"), 0o755);
   mkdirSync(dirname(resolve(values.out)), { recursive: true });
@@ -61,20 +63,27 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 
-/** Fills prebuilt/ with what is built from the kernels; a compiler that is missing here is told and left out. */
+/**
+ * Fills prebuilt/ with what is built from the kernels, each with its label; a compiler that is missing here is told
+ * and left out.
+ */
 function buildKernels(): void {
-  process.env.XDG_CACHE_HOME = join(work, "cache");
   const has = { glslc: hasTool("glslc"), nvcc: hasTool("nvcc"), cc: hasTool("cc") };
   for (const [tool, there] of Object.entries(has)) {
     if (!there) console.warn(`${tool} is not here: the archive will need it on the machine that it verifies`);
   }
-  for (const { stem } of KERNELS) {
-    if (has.glslc) compileShader(stem);
-    if (has.nvcc) for (const architecture of values.cuda.split(",")) compileCubin(stem, architecture);
+  const built: string[] = [];
+  if (has.glslc) for (const { stem } of kernelsOn("vulkan")) built.push(compileShader(stem).path);
+  if (has.nvcc) {
+    for (const { stem } of kernelsOn("cuda")) {
+      for (const architecture of values.cuda.split(",")) built.push(compileCubin(stem, architecture).path);
+    }
   }
-  if (has.cc) buildCpuLibrary();
-  const built = join(work, "cache", "eliza-inference", "kernels");
-  for (const file of readdirSync(built)) cpSync(join(built, file), join(prebuilt, file));
+  if (has.cc) built.push(buildCpuLibrary());
+  for (const path of built) {
+    cpSync(path, join(prebuilt, basename(path)));
+    cpSync(`${path}.json`, join(prebuilt, `${basename(path)}.json`));
+  }
 }
 
 async function bundle(): Promise<void> {

@@ -1,7 +1,7 @@
 // Each fault that a kernel could have is planted in a copy of the tree, and verify must catch it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NO_CLANG, NO_VULKAN } from "./devices-here.ts";
+import { NO_CC, NO_CLANG, NO_VULKAN } from "./devices-here.ts";
 import { PlantedTree } from "./planted-tree.ts";
 
 interface Plant {
@@ -15,6 +15,8 @@ interface Plant {
   readonly says: RegExp;
   /** What the names of the cases that fail must be like, where only some can. */
   readonly cases?: RegExp;
+  /** The case that must see it, by a part of its name; every case of a short run by default. */
+  readonly only?: string;
   /** An edit that the fault needs first. */
   readonly prelude?: { readonly file: string; readonly from: string; readonly to: string };
 }
@@ -93,6 +95,38 @@ const PLANTS: readonly Plant[] = [
     says: /past the|difference/,
   },
   {
+    fault: "query heads mapped wrongly from the third KV head on",
+    file: "kernels/cuda/score.cuh",
+    from: "queries + (kv_head * group + first_head) * query_dim;",
+    to: "queries + ((kv_head < 2 ? kv_head : 1) * group + first_head) * query_dim;",
+    kernel: "turbo4_score",
+    device: "emulated-cuda",
+    says: /difference/,
+    only: "n_kv 33 gqa",
+    cases: / gqa \dx[358] /,
+  },
+  {
+    fault: "a last slice of less than 128 values left out",
+    file: "kernels/metal/score.h",
+    from: "value < p.head_dim; value += SLICE",
+    to: "value + SLICE <= p.head_dim || value == 0; value += SLICE",
+    kernel: "turbo4_score",
+    device: "emulated-metal",
+    says: /difference/,
+    only: "turbo4 d",
+    cases: / d(160|192|224|320) /,
+  },
+  {
+    fault: "positions that wrap at 65,536",
+    file: "kernels/vulkan/score.glsl",
+    from: "first_row = gl_WorkGroupID.x * ROWS;",
+    to: "first_row = (gl_WorkGroupID.x * ROWS) & 0xffffu;",
+    kernel: "turbo4_score",
+    device: "vulkan",
+    says: /NaN/,
+    only: "n_kv 65603",
+  },
+  {
     fault: "a subgroup width of 32 taken for granted",
     file: "kernels/vulkan/score.glsl",
     from: "    if (team_size() > 1) {\n",
@@ -125,7 +159,10 @@ for (const plant of PLANTS) {
     using tree = new PlantedTree();
     tree.edit(plant.file, plant.from, plant.to);
     if (plant.prelude) tree.edit(plant.prelude.file, plant.prelude.from, plant.prelude.to);
-    const report = tree.verify("--short", "--device", plant.device, "--kernel", plant.kernel);
+    const report = tree.verify(
+      ...["--device", plant.device, "--kernel", plant.kernel],
+      ...(plant.only === undefined ? ["--short"] : ["--case", plant.only]),
+    );
     const verdict = report.devices[0]?.kernels[0];
     assert.equal(report.passed, false);
     assert.ok(verdict && verdict.failures.length > 0, "no case failed");
@@ -138,3 +175,110 @@ test("a tree without faults passes, so the faults are what is caught", { skip: N
   using tree = new PlantedTree();
   assert.equal(tree.verify("--short", "--device", "emulated-cuda", "--kernel", "turbo4_score").passed, true);
 });
+
+interface CpuFault {
+  readonly fault: string;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  readonly kernel: string;
+  /** The cases that must fail, and those that must not. */
+  readonly fails: RegExp;
+  readonly holds: RegExp;
+}
+
+/** Each list is planted together, since the library is compiled once for it; no fault hides another's cases. */
+const CPU_FAULTS: readonly (readonly CpuFault[])[] = [
+  [
+    {
+      fault: "an encoder that swaps nibbles",
+      file: "kernels/cpu/src/scalar_formats.h",
+      from: "vi_narrow(bytes + 2, vi_or(codes[0], vi_shl(codes[1], 4)));",
+      to: "vi_narrow(bytes + 2, vi_or(codes[1], vi_shl(codes[0], 4)));",
+      kernel: "kv_encode",
+      fails: /golden turbo4 d128 (default|reference)/,
+      holds: / tbq3 /,
+    },
+    {
+      fault: "a wrong sign mask, so that query and row agree in error",
+      file: "kernels/tables/signs-2.inc",
+      from: "0xe953116fu",
+      to: "0xe953116eu",
+      kernel: "kv_prepare_query",
+      fails: /golden turbo3 d128/,
+      holds: / (turbo4|tbq3) d/,
+    },
+    {
+      fault: "AVX2 alone, whatever better the processor has",
+      file: "kernels/cpu/src/lanes_avx2.h",
+      from: "lookup16_8(first, second, index.low), lookup16_8(first, second, index.high)",
+      to: "lookup16_8(first, second, index.low), lookup16_8(first, second, index.low)",
+      kernel: "turbo4_score",
+      fails: /^avx2: /,
+      holds: /^(scalar|avx512): /,
+    },
+  ],
+  [
+    {
+      fault: "a decoder that leaves the scale out",
+      file: "kernels/cpu/src/tiles.h",
+      from: "scale_tile(values, block, scale);",
+      to: "(void)scale;",
+      kernel: "kv_decode",
+      fails: /golden tbq3 d128 default original/,
+      holds: / qjl1_256 /,
+    },
+    {
+      fault: "a tail-biting context that is shifted",
+      file: "kernels/cpu/src/trellis.h",
+      from: "samples[tile].x[(i - context) & (width - 1)]",
+      to: "samples[tile].x[(i - context + 1) & (width - 1)]",
+      kernel: "kv_encode",
+      fails: /golden turbo4_tcq d128 default/,
+      holds: / turbo3_tcq d128 /,
+    },
+    {
+      fault: "a trellis window of rate 5",
+      file: "kernels/cpu/src/trellis.h",
+      from: "vi_windows(bits, k), TRELLIS_STATES - 1",
+      to: "vi_windows(bits, k == 5 ? 4 : k), TRELLIS_STATES - 1",
+      kernel: "trellis_score",
+      fails: /turbo3_mix d128/,
+      holds: / turbo2_mix /,
+    },
+  ],
+];
+
+for (const faults of CPU_FAULTS) {
+  const skip = NO_CC || (process.arch !== "x64" && "faults are planted in x64's paths");
+  test(`cpu catches ${faults.map(({ fault }) => fault).join("; ")}`, { skip }, () => {
+    using tree = new PlantedTree();
+    tree.edit("kernels/cpu/flags.txt", "-O3", "-O1"); // compiles in half the time
+    for (const { file, from, to } of faults) tree.edit(file, from, to);
+    const kernels = faults.flatMap(({ kernel }) => ["--kernel", kernel]);
+    const report = tree.verify("--short", "--device", "cpu", ...kernels);
+    const sets = report.devices[0]!.description!.instructionSets;
+    for (const { fault, kernel, fails, holds } of faults) {
+      const verdict = report.devices[0]!.kernels.find((found) => found.kernel === kernel)!;
+      const failed = verdict.failures.map(({ name }) => name);
+      if (sets.includes("avx2") || !fails.source.includes("avx2")) {
+        assert.ok(
+          failed.some((name) => fails.test(name)),
+          `${fault}: ${failed.slice(0, 5).join(", ")}`,
+        );
+      }
+      assert.deepEqual(
+        failed.filter((name) => holds.test(name)),
+        [],
+        fault,
+      );
+      if (fails.source.startsWith("^")) continue;
+      for (const isa of sets) {
+        assert.ok(
+          failed.some((name) => name.startsWith(`${isa}: `)),
+          `${fault} on ${isa}`,
+        );
+      }
+    }
+  });
+}
