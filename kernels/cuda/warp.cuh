@@ -93,5 +93,5 @@ template <int BYTES> DEVICE void copy_unit(uint8_t *to, const uint8_t *from) {
 DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 DEVICE void keep_loads_here() { asm volatile("" ::: "memory"); }
 #else
-#include "warp_emulation.h"
+#include <warp_emulation.h>
 #endif

@@ -19,9 +19,13 @@ import { parseArgs } from "node:util";
 import { hasTool } from "../src/build-cache.ts";
 import { buildCpuLibrary } from "../src/cpu/build-library.ts";
 import { compileCubin } from "../src/cuda/cuda-device.ts";
+
 import { moduleHashes } from "../src/harness-hash.ts";
 import { kernelsOn } from "../src/kernel-sources.ts";
+import { planOf } from "../src/plan.ts";
+
 import { ROOT } from "../src/repository.ts";
+import { definitionsOf } from "../src/variants.ts";
 import { compileShader } from "../src/vulkan/compile-shader.ts";
 
 const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -75,8 +79,18 @@ function buildKernels(): void {
   const built: string[] = [];
   if (has.glslc) for (const { stem } of kernelsOn("vulkan")) built.push(compileShader(stem).path);
   if (has.nvcc) {
-    for (const { stem } of kernelsOn("cuda")) {
-      for (const architecture of values.cuda.split(",")) built.push(compileCubin(stem, architecture).path);
+    for (const kernel of kernelsOn("cuda")) {
+      const modules = new Map(
+        planOf(kernel, false)
+          .map(({ formats }) => definitionsOf(kernel, formats))
+          .map((definitions) => [definitions.join(" "), definitions]),
+      );
+      for (const architecture of values.cuda.split(",")) {
+        if (kernel.cudaArchitectures?.includes(architecture) === false) continue;
+        for (const definitions of modules.values()) {
+          built.push(compileCubin(kernel.stem, architecture, definitions).path);
+        }
+      }
     }
   }
   if (has.cc) built.push(buildCpuLibrary());

@@ -70,9 +70,14 @@ function runOf(compiler: Compiler, kernel: KernelEntry, configuration: string): 
 }
 
 function verdictOf(compiler: Compiler, kernel: KernelEntry): KernelVerdict {
+  const { cudaArchitectures } = kernel;
+  const wanted =
+    compiler.backend === "cuda" && cudaArchitectures
+      ? compiler.configurations.filter((name) => cudaArchitectures.includes(name.replace("sm_", "")))
+      : compiler.configurations;
   return mergeRuns(
     kernel.id,
-    compiler.configurations.map((configuration) => runOf(compiler, kernel, configuration)),
+    wanted.map((configuration) => runOf(compiler, kernel, configuration)),
   );
 }
 

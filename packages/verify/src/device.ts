@@ -46,7 +46,14 @@ export interface KernelConstants {
 }
 
 /** How a kernel's cases are made and judged: the families of case-families.ts. */
-export type FamilyName = "score" | "mul_mv" | "get_rows" | "encode" | "decode" | "prepare_query";
+export type FamilyName =
+  | "score"
+  | "mul_mv"
+  | "get_rows"
+  | "encode"
+  | "decode"
+  | "prepare_query"
+  | "attention";
 
 /** A format that a kernel reads, with every choice of options that its cases are made for. */
 export interface KernelFormat {
@@ -79,8 +86,14 @@ export interface KernelEntry {
   readonly seeds: readonly SeedFixture[];
   /** File stem in every language folder; the entry point is `eliza_<stem>`. */
   readonly stem: string;
-  /** `rows` and `heads`, or only `rows`, or none, are template arguments of the entry point. */
-  readonly constants: "none" | "rows" | "rows-heads";
+  /**
+   * `rows` and `heads`, or only `rows`, or none, are template arguments of the entry point. "formats": the module is
+   * compiled for one pair of K and V formats and one head size, and says how large its blocks are; `heads` is 4 or 8,
+   * and `rows` 1 where a head's rows lie together, else 0.
+   */
+  readonly constants: "none" | "rows" | "rows-heads" | "formats";
+  /** Compute capabilities that the CUDA source needs; all that are compiled for if left out. */
+  readonly cudaArchitectures?: readonly string[];
   /** Storage buffers, in binding order, before the parameters. */
   readonly buffers: readonly string[];
   /** Unsigned 32-bit parameters, in order. */

@@ -4,6 +4,16 @@ import type { FamilyName, KernelConstants, KernelEntry, KernelFormat, SeedFixtur
 const SCORE_PARAMS = ["n_heads", "n_kv_heads", "n_kv", "head_dim", "row_stride", "head_stride", "flags"];
 const MATRIX_PARAMS = ["n_rows", "n_cols", "row_stride", "flags"];
 
+/** As struct AttentionParams of kernels/cuda/attention_params.cuh; 64-bit strides as two words. */
+const ATTENTION_PARAMS = [
+  ...["n_seq", "n_query", "n_head", "n_head_kv", "n_kv", "n_exact", "flags", "first_position", "window"],
+  ...["max_parts", "scale", "soft_cap", "max_bias", "n_head_log2"],
+  ...["q", "k", "v", "k_exact", "v_exact"].flatMap((name) =>
+    ["row", "head", "seq"].flatMap((part) => [`${name}_${part}`, `${name}_${part}_high`]),
+  ),
+  ...["mask_row", "mask_seq", "mask_exact_row", "mask_exact_seq"].flatMap((name) => [name, `${name}_high`]),
+];
+
 const SLICE_VALUES = 128;
 const SLICE_WORDS = 25;
 const CODEBOOK_WORDS = 6 * 128;
@@ -70,10 +80,16 @@ const QJL = {
   sharedBytes: sliceBytes(0, 2),
   seeds: [seed("qjl", "qjl1_256", { query: "q_sketch", options: { projection: "iid" } })],
 };
+const TRELLIS_NAMES = [
+  "turbo3_tcq",
+  "turbo4_tcq",
+  "turbo2_tcq",
+  "turbo4_mix",
+  "turbo3_mix",
+  "turbo2_mix",
+] as const;
 const TRELLIS_FORMATS = [
-  ...(["turbo3_tcq", "turbo4_tcq", "turbo2_tcq", "turbo4_mix", "turbo3_mix", "turbo2_mix"] as const).map(
-    (name) => rows(name),
-  ),
+  ...TRELLIS_NAMES.map((name) => rows(name)),
   rows(
     "trellis",
     { rate: 1, tile: 32 },
@@ -129,6 +145,17 @@ export const KERNELS: readonly KernelEntry[] = [
   rowsKernel("qjl_get_rows", { ...QJL, seeds: [], buffers: ["rows", "ids", "result", "projection"] }),
   productKernel("polar_mul_mv", { ...POLAR, queries: "original" }),
   rowsKernel("polar_get_rows", { ...POLAR, seeds: [] }),
+  {
+    ...{ id: "attention", stem: "attention", family: "attention", capability: "attention" },
+    ...{ queries: "original", seeds: [], constants: "formats", sharedBytes: () => 0 },
+    formats: ["turbo4", ...TRELLIS_NAMES].map((name) => rows(name as FormatName)),
+    cudaArchitectures: ["90", "100"],
+    buffers: [
+      ...["q", "k", "v", "mask", "sinks", "k_exact", "v_exact", "mask_exact", "codebooks"],
+      ...["out", "workspace"],
+    ],
+    params: ATTENTION_PARAMS,
+  },
   formatKernel("kv_encode", "encode", ["values", "bytes"], ["n_rows", "head_dim", "reference", "together"]),
   formatKernel("kv_decode", "decode", ["bytes", "values"], ["n_rows", "head_dim", "coded"]),
   formatKernel("kv_prepare_query", "prepare_query", ["queries", "prepared"], ["n_rows", "head_dim"]),

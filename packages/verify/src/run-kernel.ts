@@ -84,7 +84,10 @@ class LoadedKernels implements Disposable {
   }
   async get(constants: KernelConstants, formats: readonly RowFormat[]): Promise<Kernel> {
     const shape = `${constants.threads}/${constants.rows}/${constants.heads}`;
-    const key = this.#device.lacks ? [shape, ...formats.map(({ codec }) => codec.hash)].join(" ") : shape;
+    const key =
+      this.#device.lacks || this.#entry.constants === "formats"
+        ? [shape, ...formats.map(({ codec }) => codec.hash)].join(" ")
+        : shape;
     const kernel = this.#kernels.get(key) ?? (await this.#device.load(this.#entry, constants, formats));
     this.#kernels.set(key, kernel);
     return kernel;

@@ -10,15 +10,18 @@ import type {
   Kernel,
   KernelConstants,
   KernelEntry,
+  RowFormat,
 } from "../device.ts";
 import { VerifyError } from "../errors.ts";
 import { ROOT, sourceHash } from "../repository.ts";
-import { cudaSymbol, teamSize } from "../variants.ts";
+import { cudaSymbol, definitionsOf, teamSize } from "../variants.ts";
 import { type CudaDriver, handleFrom, integerFrom, loadCudaDriver } from "./driver.ts";
 
 const COMPUTE_CAPABILITY_MAJOR = 75;
 const COMPUTE_CAPABILITY_MINOR = 76;
 const WARP_SIZE = 10;
+/** A function's attribute: bytes of dynamic shared memory that a launch may ask for. */
+const MAX_DYNAMIC_SHARED = 8;
 
 /** From ROOT, the CUDA source of a kernel. */
 export function cudaPath(stem: string): string {
@@ -28,11 +31,16 @@ export function cudaPath(stem: string): string {
 /**
  * Compiles a kernel with nvcc for one architecture, or takes it from the cache.
  * @param architecture "90" for compute capability 9.0
+ * @param definitions of a module that is compiled for its formats
  * @throws VerifyError TOOL_MISSING, KERNEL_BUILD
  */
-export function compileCubin(stem: string, architecture: string): Artefact {
+export function compileCubin(
+  stem: string,
+  architecture: string,
+  definitions: readonly string[] = [],
+): Artefact {
   const source = cudaPath(stem);
-  const flags = [`-arch=sm_${architecture}`, "-cubin", "-O3", "-Werror", "all-warnings"];
+  const flags = [`-arch=sm_${architecture}`, "-cubin", "-O3", "-Werror", "all-warnings", ...definitions];
   return cached(sourceHash(source), flags, "cubin", (target) =>
     compile("nvcc", [...flags, join(ROOT, source), "-o", target], source, "install the CUDA toolkit"),
   );
@@ -72,7 +80,7 @@ export class CudaDevice implements Device {
   readonly #modules = new Map<string, bigint>();
   readonly #sources = new Map<string, string>();
 
-  readonly #image: (stem: string, architecture: string) => Artefact;
+  readonly #image: typeof compileCubin;
 
   /**
    * @param image makes the module of a kernel; nvcc or its cache by default
@@ -112,25 +120,36 @@ export class CudaDevice implements Device {
     return new CudaBuffer(this.driver, content);
   }
 
-  async load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel> {
-    if (entry.constants !== "none" && constants.threads !== teamSize(constants.rows) * constants.rows) {
+  async load(entry: KernelEntry, constants: KernelConstants, formats: readonly RowFormat[]): Promise<Kernel> {
+    const ofFormats = entry.constants === "formats";
+    if (
+      entry.constants !== "none" &&
+      !ofFormats &&
+      constants.threads !== teamSize(constants.rows) * constants.rows
+    ) {
       throw new VerifyError(
         "ARGUMENT_INVALID",
         `${entry.id}: ${constants.threads} threads for ${constants.rows} rows`,
         `the CUDA instance runs with ${teamSize(constants.rows) * constants.rows}`,
       );
     }
-    let module = this.#modules.get(entry.stem);
+    const definitions = definitionsOf(entry, formats);
+    const name = [entry.stem, ...definitions].join(" ");
+    let module = this.#modules.get(name);
     if (module === undefined) {
-      const image = this.#image(entry.stem, this.#architecture);
+      const image = this.#image(entry.stem, this.#architecture, definitions);
       this.#sources.set(entry.id, image.sources);
       module = handleFrom(this.driver.cuModuleLoadData, readFileSync(image.path));
-      this.#modules.set(entry.stem, module);
+      this.#modules.set(name, module);
     }
-    const fn = handleFrom(this.driver.cuModuleGetFunction, module, cudaSymbol(entry, constants));
+    const symbol = cudaSymbol(entry, constants);
+    const fn = handleFrom(this.driver.cuModuleGetFunction, module, symbol);
+    const threads = ofFormats ? this.#constant(module, `${symbol}_threads`) : constants.threads;
+    const shared = ofFormats ? this.#constant(module, `${symbol}_shared`) : 0;
+    if (shared > 0) this.driver.cuFuncSetAttribute(fn, MAX_DYNAMIC_SHARED, shared);
     return {
       dispatch: async (groups, buffers, params, repeat = 1) =>
-        this.#launch(fn, groups, constants.threads, buffers, params, repeat),
+        this.#launch(fn, groups, threads, shared, buffers, params, repeat),
       [Symbol.dispose]: () => {},
     };
   }
@@ -154,6 +173,7 @@ export class CudaDevice implements Device {
     fn: bigint,
     groups: Extent,
     threads: number,
+    shared: number,
     buffers: readonly DeviceBuffer[],
     params: Uint32Array,
     repeat: number,
@@ -166,9 +186,19 @@ export class CudaDevice implements Device {
     );
     return this.#timed(() => {
       for (let i = 0; i < repeat; i++) {
-        this.driver.cuLaunchKernel(fn, ...groups, threads, 1, 1, 0, 0n, cells, null);
+        this.driver.cuLaunchKernel(fn, ...groups, threads, 1, 1, shared, 0n, cells, null);
       }
     });
+  }
+
+  /** A 32-bit constant of a module. */
+  #constant(module: bigint, name: string): number {
+    const address = new BigUint64Array(1);
+    const bytes = new BigUint64Array(1);
+    this.driver.cuModuleGetGlobal_v2(address, bytes, module, name);
+    const value = new Uint8Array(4);
+    this.driver.cuMemcpyDtoH_v2(value, address[0]!, value.byteLength);
+    return new Uint32Array(value.buffer)[0]!;
   }
 
   #timed(work: () => void): number {

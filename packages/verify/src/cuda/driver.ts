@@ -20,6 +20,8 @@ const SIGNATURES = {
   cuModuleLoadData: `${OUT}, const void *`,
   cuModuleUnload: HANDLE,
   cuModuleGetFunction: `${OUT}, ${HANDLE}, str`,
+  cuModuleGetGlobal_v2: `${OUT}, ${OUT}, ${HANDLE}, str`,
+  cuFuncSetAttribute: `${HANDLE}, int, int`,
   cuMemAlloc_v2: `${OUT}, size_t`,
   cuMemFree_v2: HANDLE,
   cuMemcpyHtoD_v2: `${HANDLE}, const void *, size_t`,

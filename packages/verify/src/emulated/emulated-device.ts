@@ -11,11 +11,12 @@ import type {
   Kernel,
   KernelConstants,
   KernelEntry,
+  RowFormat,
 } from "../device.ts";
 import { VerifyError } from "../errors.ts";
 import { HostBuffer } from "../host-buffer.ts";
 import { inlineSource, ROOT, sha256, sourceHash } from "../repository.ts";
-import { cudaSymbol, cudaSymbols, symbolOf } from "../variants.ts";
+import { cudaSymbol, cudaSymbols, definitionsOf, symbolOf } from "../variants.ts";
 import { cudaAsCxx } from "./cuda-source.ts";
 import { metalAsCxx } from "./metal-source.ts";
 
@@ -34,6 +35,7 @@ const FLAGS = [
   "-Wall",
   "-Werror",
   "-Wno-unknown-attributes",
+  "-Wno-pass-failed",
   "-Wno-unused-function",
   "-Wno-unused-const-variable",
 ];
@@ -43,6 +45,7 @@ const SHIM_FILES = [
   "metal/metal_stdlib",
   "cuda/cuda_runtime.h",
   "cuda/cuda_fp16.h",
+  "cuda/warp_emulation.h",
 ];
 /** Forward, backward, and two seeds: a missing barrier shows as results that differ between them. */
 const ORDERS = [0, 1, 99, 12345];
@@ -112,7 +115,7 @@ export class EmulatedDevice implements Device {
     return new HostBuffer(content);
   }
 
-  async load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel> {
+  async load(entry: KernelEntry, constants: KernelConstants, formats: readonly RowFormat[]): Promise<Kernel> {
     const symbols = entryPoints(this.#backend, entry);
     const symbol = this.#backend === "cuda" ? cudaSymbol(entry, constants) : symbols[0]!;
     const index = symbols.indexOf(symbol);
@@ -123,18 +126,22 @@ export class EmulatedDevice implements Device {
         "instantiate it for these rows and heads",
       );
     }
-    const library = koffi.load(buildEmulated(this.#backend, entry));
+    const library = koffi.load(buildEmulated(this.#backend, entry, definitionsOf(entry, formats)));
     this.#sources.set(entry.id, library.func("str emulated_sources()")() as string);
     const emulate = library.func(
       "int emulate(uint32_t, uint64_t *, void *, size_t, uint32_t *, uint32_t *, uint32_t, uint32_t, uint32_t, _Out_ uint8_t *, size_t)",
     ) as unknown as Emulate;
+    const threads =
+      entry.constants === "formats"
+        ? (library.func("uint32_t emulated_threads(uint32_t)")(index) as number)
+        : constants.threads;
     const shared = new Uint8Array(Math.max(16, entry.sharedBytes(constants)));
     const values = Uint32Array.of(constants.threads, constants.rows, constants.heads);
     return {
       dispatch: async (groups, buffers, params, repeat = 1) => {
         const started = performance.now();
         for (let i = 0; i < repeat; i++) {
-          this.#run(emulate, index, entry, buffers, params, shared, values, groups, constants.threads);
+          this.#run(emulate, index, entry, buffers, params, shared, values, groups, threads);
         }
         return performance.now() - started;
       },
@@ -173,7 +180,8 @@ export class EmulatedDevice implements Device {
       constants,
       grid,
       threads,
-      this.description.subgroupWidth,
+      // Such a kernel is written for warps, which have 32 threads on every NVIDIA GPU.
+      entry.constants === "formats" ? 32 : this.description.subgroupWidth,
       this.#order,
       message,
       MESSAGE_BYTES,
@@ -189,23 +197,27 @@ export class EmulatedDevice implements Device {
  * Compiles a kernel's source for the CPU, or takes it from the cache.
  * @returns the path of a library whose `emulate` runs the kernel's entry points by index
  */
-export function buildEmulated(backend: EmulatedBackend, entry: KernelEntry): string {
+export function buildEmulated(
+  backend: EmulatedBackend,
+  entry: KernelEntry,
+  definitions: readonly string[] = [],
+): string {
   const symbols = entryPoints(backend, entry);
   const path = emulatedSource(backend, entry.stem);
   const shim = shimFolder();
   const shimText = SHIM_FILES.map((file) => readFileSync(join(shim, file), "utf8"));
   const sources = sourceHash(path);
-  const rest = [sha256(shimText.join("\0")), process.arch, ...FLAGS, ...symbols];
+  const rest = [sha256(shimText.join("\0")), process.arch, ...FLAGS, ...symbols, ...definitions];
   const artefact = cached(sources, rest, "so", (target) => {
     const unit = `${target}.cc`;
     const text =
       backend === "metal"
         ? metalAsCxx(inlineSource(path), symbols[0]!, path)
-        : cudaAsCxx(join(ROOT, path), symbols);
+        : cudaAsCxx(join(ROOT, path), symbols, entry.constants === "formats");
     writeFileSync(unit, `${text}\nextern "C" const char *emulated_sources() { return "${sources}"; }\n`);
     try {
       const includes = [`-I${shim}`, `-I${join(shim, backend)}`];
-      compile(COMPILER, [...FLAGS, ...includes, unit, "-o", target], path, INSTALL);
+      compile(COMPILER, [...FLAGS, ...definitions, ...includes, unit, "-o", target], path, INSTALL);
     } finally {
       rmSync(unit, { force: true });
     }
