@@ -3,7 +3,7 @@
 #include "isa.h"
 
 // Enough items for many threads to share evenly, and few enough for partial results to stay small.
-enum { MANY_ITEMS = 32, MOST_ITEMS = 128, BLOCK_ROWS = 128, LEAST_CHUNK = 1024 };
+enum { MANY_ITEMS = 32, MOST_ITEMS = 256, BLOCK_ROWS = 128, LEAST_CHUNK = 1024 };
 
 static attention_fn *const BODIES[ELIZA_KV_ISA_COUNT] = {
     [ELIZA_KV_SCALAR] = attention_scalar,
@@ -37,30 +37,44 @@ enum attention_basis eliza_attention_basis(int32_t type) {
     }
 }
 
-// Values a block, 0 for types that are not known here.
-static int64_t block_of(int32_t type) {
+typedef struct type_block {
+    int64_t values; // 0 for types that are not known here
+    int64_t bytes;
+} type_block;
+
+static type_block block_of(int32_t type) {
     switch (type) {
     case TYPE_F32:
+        return (type_block){1, 4};
     case TYPE_F16:
     case TYPE_BF16:
-        return 1;
+        return (type_block){1, 2};
     case TYPE_Q4_0:
-    case TYPE_Q4_1:
-    case TYPE_Q5_0:
-    case TYPE_Q5_1:
-    case TYPE_Q8_0:
     case TYPE_IQ4_NL:
-        return 32;
+        return (type_block){32, 18};
+    case TYPE_Q4_1:
+        return (type_block){32, 20};
+    case TYPE_Q5_0:
+        return (type_block){32, 22};
+    case TYPE_Q5_1:
+        return (type_block){32, 24};
+    case TYPE_Q8_0:
+        return (type_block){32, 34};
     default: {
         const eliza_kv_format *format = eliza_kv_format_by_type(type);
-        return format == NULL ? 0 : format->tile;
+        return format == NULL ? (type_block){0, 0} : (type_block){format->tile, format->tile_bytes};
     }
     }
 }
 
+size_t eliza_attention_row_bytes(int32_t type, int64_t n) {
+    const type_block block = block_of(type);
+    return (size_t)(n / block.values * block.bytes);
+}
+
 bool eliza_attention_supports(int32_t k_type, int32_t v_type, int64_t head_dim_k, int64_t head_dim_v) {
-    const int64_t k = block_of(k_type);
-    const int64_t v = block_of(v_type);
+    const int64_t k = block_of(k_type).values;
+    const int64_t v = block_of(v_type).values;
     if (k == 0 || v == 0 || head_dim_k <= 0 || head_dim_v <= 0) return false;
     const eliza_kv_format *v_format = eliza_kv_format_by_type(v_type);
     if (v_format != NULL && v_format->keys_only) return false;

@@ -57,6 +57,9 @@ attention_work eliza_attention_place(const eliza_attention *attention, const att
 enum attention_basis { BASIS_ORIGINAL, BASIS_32, BASIS_64, BASIS_128, BASIS_POLAR, BASIS_SKETCH };
 enum attention_basis eliza_attention_basis(int32_t type);
 
+// Bytes of n values.
+size_t eliza_attention_row_bytes(int32_t type, int64_t n);
+
 // partials: [items][rows][head_dim_v + 2], unused with one part; work: thread_bytes for each thread.
 typedef void attention_fn(const eliza_attention *attention, const attention_plan *plan, uint8_t *partials,
                           uint8_t *work, const eliza_attention_threads *threads);

@@ -39,8 +39,8 @@ static block_source open_source(const attention_block *block, const eliza_attent
     const eliza_attention *a = block->a;
     const int64_t group = block->plan->group;
     block_source open = {
-        .k = reader_of(&source->k, block->sequence, block->head),
-        .v = reader_of(&source->v, block->sequence, block->head),
+        .k = reader_of(&source->k, a->head_dim_k, block->sequence, block->head),
+        .v = reader_of(&source->v, a->head_dim_v, block->sequence, block->head),
         .mask = mask_rows_of(&source->mask, block->sequence, block->head * group, group, block->first_query,
                              block->queries),
         .dim = eliza_attention_basis(source->k.type) == BASIS_SKETCH ? 2 * a->head_dim_k : a->head_dim_k,
@@ -59,6 +59,8 @@ static void score_tile(const attention_block *block, const block_source *source,
     for (int first = 0; first < tile->count; first += 16) {
         for (int i = 0; i < 16; ++i) {
             const int key = first + i < tile->count ? first + i : tile->count - 1;
+            fetch_row(&source->k, tile->visible[key] + TILE_ROWS);
+            fetch_row(&source->v, tile->visible[key]);
             read_row(&source->k, tile->visible[key], work->rows + i * dim, block->a->head_dim_k);
         }
         if (block->rows >= FEW_ROWS) {
@@ -267,17 +269,21 @@ static void attention_run(const eliza_attention *a, const attention_plan *plan, 
     work += (size_t)threads->index * plan->thread_bytes;
     float *parts = (float *)partials;
     const int64_t apart = plan->rows * (a->head_dim_v + 2);
+    const int64_t blocks = plan->items / plan->parts;
     for (int64_t item; (item = threads->take(threads->pool)) < plan->items;) {
-        attention_block block = block_at(a, plan, work, item / plan->parts);
+        // one after the other the heads of the same keys, which lie side by side
+        const int64_t index = item % blocks;
+        const int64_t part = item / blocks;
+        attention_block block = block_at(a, plan, work, index);
         if (plan->parts == 1) {
             whole_item(&block);
         } else {
-            part_item(&block, item % plan->parts, parts + item * apart);
+            part_item(&block, part, parts + (index * plan->parts + part) * apart);
         }
     }
     if (plan->parts == 1) return;
     threads->barrier(threads->pool);
-    const int64_t all = plan->items / plan->parts * plan->rows;
+    const int64_t all = blocks * plan->rows;
     for (int64_t i = threads->index; i < all; i += threads->count) {
         attention_block block = block_at(a, plan, work, i / plan->rows);
         const int64_t row = i % plan->rows;

@@ -69,14 +69,17 @@ static void stock_to_floats(int32_t type, const uint8_t *bytes, float *out, int6
 typedef struct row_reader {
     const uint8_t *data; // of the sequence and head
     size_t row;
+    size_t bytes; // of a head's row
     int32_t type;
     eliza_kv_decode_fn decode; // NULL for types that are not ours
 } row_reader;
 
-static row_reader reader_of(const eliza_attention_rows *rows, int64_t sequence, int64_t head) {
+static row_reader reader_of(const eliza_attention_rows *rows, int64_t n, int64_t sequence, int64_t head) {
     const eliza_kv_format *format = eliza_kv_format_by_type(rows->type);
-    const uint8_t *data = (const uint8_t *)rows->data + (size_t)sequence * rows->sequence + (size_t)head * rows->head;
-    return (row_reader){data, rows->row, rows->type, format == NULL ? NULL : format->decode_rotated};
+    row_reader reader = {.row = rows->row, .bytes = eliza_attention_row_bytes(rows->type, n), .type = rows->type};
+    reader.data = (const uint8_t *)rows->data + (size_t)sequence * rows->sequence + (size_t)head * rows->head;
+    if (format != NULL) reader.decode = format->decode_rotated;
+    return reader;
 }
 
 KV_INLINE void read_row(const row_reader *reader, int64_t row, float *out, int64_t n) {
@@ -85,6 +88,15 @@ KV_INLINE void read_row(const row_reader *reader, int64_t row, float *out, int64
         reader->decode(bytes, out, n);
     } else {
         stock_to_floats(reader->type, bytes, out, n);
+    }
+}
+
+// Asks for a row that is read soon. Rows of a head lie far apart, which hardware does not foresee; past the end of the
+// data the request has no effect.
+KV_INLINE void fetch_row(const row_reader *reader, int64_t row) {
+    const uintptr_t first = (uintptr_t)reader->data + (size_t)row * reader->row;
+    for (uintptr_t at = first & ~(uintptr_t)63; at < first + reader->bytes; at += 64) {
+        __builtin_prefetch((const void *)at);
     }
 }
 
