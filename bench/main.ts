@@ -31,6 +31,10 @@ const benchmarks: Record<
     what: "encode, decode and dot of every format, by instruction set",
     load: () => import("./cpu-kernels/cpu-kernels.ts"),
   },
+  "attention-cpu": {
+    what: "attention on the CPU against pristine llama.cpp's, by type, head size and context",
+    load: () => import("./attention-cpu/attention-cpu.ts"),
+  },
   "first-token": {
     what: "from typing npm start to the first letter of the answer",
     load: () => import("./first-token/first-token.ts"),

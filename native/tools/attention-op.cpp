@@ -63,15 +63,17 @@ struct Case {
 
 } // namespace
 
-// NULL if a type is unknown. Queries are the last n_q tokens, and see what is before them.
+// NULL if a type is unknown, or the head is no run of its blocks. Queries are the last n_q tokens, and see what is before them.
 EXPORT void *attention_op_open(const char *k_type, const char *v_type, int head_dim, int n_head, int n_head_kv,
                                int n_kv, int n_q, int threads) {
     const ggml_type k_id = type_of(k_type);
     const ggml_type v_id = type_of(v_type);
     if (k_id == GGML_TYPE_COUNT || v_id == GGML_TYPE_COUNT) return nullptr;
+    if (head_dim % ggml_blck_size(k_id) != 0 || head_dim % ggml_blck_size(v_id) != 0) return nullptr;
     auto made = std::make_unique<Case>();
-    const size_t values = static_cast<size_t>(head_dim) * n_head_kv * n_kv;
-    const size_t bytes = values * 8 + static_cast<size_t>(n_q) * (2 * n_kv + 16 * head_dim * n_head) + (1 << 20);
+    const size_t rows = static_cast<size_t>(n_head_kv) * n_kv;
+    const size_t coded = rows * (ggml_row_size(k_id, head_dim) + ggml_row_size(v_id, head_dim));
+    const size_t bytes = coded + static_cast<size_t>(n_q) * (2 * n_kv + 16 * head_dim * n_head) + (1 << 20);
     made->context = ggml_init({bytes, nullptr, false});
     made->threads = threads;
     std::mt19937 random(12345);
@@ -114,6 +116,12 @@ EXPORT double attention_op_run(void *opened) {
 // The output, head_dim × n_head × n_q floats.
 EXPORT const float *attention_op_output(void *opened) {
     return static_cast<const float *>(static_cast<Case *>(opened)->out->data);
+}
+
+// Bytes of K and V together.
+EXPORT double attention_op_bytes(void *opened) {
+    const ggml_tensor *out = static_cast<Case *>(opened)->out;
+    return static_cast<double>(ggml_nbytes(out->src[1]->view_src) + ggml_nbytes(out->src[2]->view_src));
 }
 
 EXPORT void attention_op_close(void *opened) { delete static_cast<Case *>(opened); }

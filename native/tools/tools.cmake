@@ -12,6 +12,9 @@ find_package(Threads REQUIRED)
 # The attention operation, for bench/attention-cpu to load beside the other tree's.
 add_library(eliza-attention-op MODULE ${CMAKE_CURRENT_LIST_DIR}/attention-op.cpp)
 target_link_libraries(eliza-attention-op PRIVATE ggml ggml-base ggml-cpu Threads::Threads)
+if (CMAKE_SYSTEM_NAME STREQUAL "Linux") # or one tree would run the other's code
+    target_link_options(eliza-attention-op PRIVATE -Wl,-Bsymbolic -Wl,--exclude-libs,ALL)
+endif ()
 set_target_properties(eliza-attention-op PROPERTIES PREFIX "" SUFFIX "")
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/attention-op.cpp PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
 

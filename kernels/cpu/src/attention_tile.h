@@ -16,7 +16,7 @@ typedef struct mask_rows {
 } mask_rows;
 
 KV_INLINE const uint16_t *mask_row(const mask_rows *mask, int64_t head, int64_t token) {
-    const int64_t from = mask->heads == 1 ? 0 : (mask->first_head + head) % mask->all_heads;
+    const int64_t from = (mask->first_head + head) % mask->all_heads;
     return (const uint16_t *)(mask->data + (size_t)from * mask->head + (size_t)token * mask->token);
 }
 

@@ -165,7 +165,7 @@ static uint16_t *make_mask(eliza_attention_mask *mask, int kind, int64_t n, cons
     memset(mask, 0, sizeof(*mask));
     mask->heads = mask->sequences = 1;
     if (kind == 0) return NULL;
-    mask->heads = below(8) == 0 ? a->n_head : 1;
+    mask->heads = below(4) == 0 ? a->n_head : 1;
     mask->sequences = below(2) ? a->n_seq : 1;
     mask->row = (size_t)n * 2;
     mask->head = mask->row * (size_t)a->n_q;
@@ -370,10 +370,12 @@ static double round_of(bool print) {
     compute(&a, threads);
     const double worst = worst_of(&a, &k, &v, &k_exact, &v_exact);
     if (print) {
-        printf("{\"k\":\"%s\",\"v\":\"%s\",\"dims\":[%d,%d],\"n_q\":%d,\"heads\":[%d,%d],\"n_seq\":%d,\"n_kv\":%d,"
-               "\"n_exact\":%d,\"mask\":%d,\"threads\":%d,\"worst\":%.3g}\n",
-               name_of(k_type), name_of(v_type), (int)a.head_dim_k, (int)a.head_dim_v, (int)a.n_q, (int)a.n_head,
-               (int)a.n_head_kv, (int)a.n_seq, (int)a.coded.n, (int)a.exact.n, kind, threads, worst);
+        printf(
+            "{\"k\":\"%s\",\"v\":\"%s\",\"dims\":[%d,%d],\"n_q\":%d,\"heads\":[%d,%d],\"n_seq\":%d,\"n_kv\":%d,"
+            "\"n_exact\":%d,\"mask\":%d,\"max_bias\":%g,\"soft_cap\":%g,\"sinks\":%d,\"threads\":%d,\"worst\":%.3g}\n",
+            name_of(k_type), name_of(v_type), (int)a.head_dim_k, (int)a.head_dim_v, (int)a.n_q, (int)a.n_head,
+            (int)a.n_head_kv, (int)a.n_seq, (int)a.coded.n, (int)a.exact.n, kind, a.max_bias, a.soft_cap,
+            a.sinks != NULL, threads, worst);
     }
     free_rows(&k);
     free_rows(&v);
