@@ -45,11 +45,13 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   const positionals = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
   const [first, ...operands] = positionals;
   const command = commandNames.find((name) => name === first);
+  const positionalsBefore = (index: number): number =>
+    tokens.filter((token) => token.kind === "positional" && token.index < index).length;
   const values = new Map<string, string>();
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const flag = flags.find((each) => each.name === token.name);
-    if (!flag) throw unknownFlag(token.rawName, command);
+    if (!flag) throw unknownFlag(token.rawName, command, positionalsBefore(token.index) > 1);
     if (command && !flagsOf(command).includes(flag)) {
       throw new UsageError(
         `${token.rawName} is not a flag of ${command}`,
@@ -78,14 +80,19 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   return line;
 }
 
-function unknownFlag(given: string, command: CommandName | undefined): UsageError {
+function unknownFlag(given: string, command: CommandName | undefined, hasModel: boolean): UsageError {
   const known = command ? flagsOf(command) : flags;
   const meant = closestName(
     given,
     known.map((flag) => `--${flag.name}`),
   );
   const help = `See eliza-inference ${command ? `${command} ` : ""}--help.`;
-  return new UsageError(`there is no flag ${given}`, meant ? `Did you mean ${meant}?` : help);
+  // Behind a model it may be the beginning of a prompt.
+  const asPrompt =
+    command === "run" && hasModel
+      ? ` A prompt that begins with "-" goes behind "--": run MODEL -- "${given} …".`
+      : "";
+  return new UsageError(`there is no flag ${given}`, `${meant ? `Did you mean ${meant}?` : help}${asPrompt}`);
 }
 
 function checked(flag: Flag, given: string, value: string | undefined, inline: boolean): string {

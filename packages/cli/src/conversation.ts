@@ -3,6 +3,7 @@ import type { ChatMessage, StreamOptions } from "eliza-inference";
 import { answer } from "./answer.ts";
 import type { OpenModel, OpenSession } from "./engine.ts";
 import type { Host } from "./host.ts";
+import { bracketedPaste, PastedLines, withBreaks } from "./pasted-lines.ts";
 import { failureOf, type Reporter } from "./reporter.ts";
 
 /**
@@ -50,14 +51,19 @@ async function exchange(
       continue;
     }
     messages.push({ role: "user", content: said.line });
+    let isFull = false;
     try {
       const answered = await answer(host, (signal) => session.generate(messages, { signal }), reporter);
       messages.push({ role: "assistant", content: answered.text });
+      isFull = answered.report.finishReason === "context";
     } catch (error) {
       // A question that went wrong, such as one too long for the context, does not end the conversation.
       messages.pop();
-      reporter.failure(failureOf(error));
+      const failure = failureOf(error);
+      reporter.failure(failure);
+      isFull = failure.code === "CONTEXT_FULL";
     }
+    if (isFull) reporter.note("the context is full: /new begins anew; --ctx-size N makes it larger");
     reporter.note("");
   }
 }
@@ -68,7 +74,10 @@ async function ask(
   history: string[],
   onHistory: (lines: string[]) => void,
 ): Promise<{ line: string } | "interrupted" | undefined> {
-  const lines = createInterface({ input: host.stdin, output: host.stderr, terminal: true, history });
+  const keys = new PastedLines(host.stdin);
+  host.stdin.pipe(keys);
+  host.stderr.write(bracketedPaste.on);
+  const lines = createInterface({ input: keys, output: host.stderr, terminal: true, history });
   lines.on("history", onHistory);
   try {
     return await new Promise((resolve) => {
@@ -77,9 +86,12 @@ async function ask(
         resolve("interrupted");
       });
       lines.once("close", () => resolve(undefined));
-      lines.question("> ", (line) => resolve({ line }));
+      lines.question("> ", (line) => resolve({ line: withBreaks(line) }));
     });
   } finally {
     lines.close();
+    host.stderr.write(bracketedPaste.off);
+    host.stdin.unpipe(keys);
+    host.stdin.pause();
   }
 }

@@ -7,6 +7,7 @@ import { answer } from "./answer.ts";
 import { UsageError } from "./command-line.ts";
 import { pullWithProgress } from "./commands/pull.ts";
 import type { Host } from "./host.ts";
+import { openModel } from "./open-model.ts";
 import { createProgress } from "./progress.ts";
 import { createReporter, failureOf, type Reporter, style } from "./reporter.ts";
 
@@ -55,11 +56,9 @@ export async function firstAnswer(
     const { offline, question } = readArguments(args);
     const libraryPath = await build(host, steps);
     const model = offline ? await findPico(steps.picoFolder) : await pullOrPico(steps, reporter);
-    const opened = await host.engine.open(model.path, {
-      cacheTypeK: cacheType,
-      cacheTypeV: cacheType,
-      ...(libraryPath === undefined ? {} : { libraryPath }),
-    });
+    const library = libraryPath === undefined ? {} : { libraryPath };
+    const types = { cacheTypeK: cacheType, cacheTypeV: cacheType };
+    const opened = await openModel(host, model.path, { ...types, ...library }, reporter);
     try {
       const text = question ?? (model.isPico ? offlineQuestion : defaultQuestion);
       reporter.note(`\n${style(host.stderr.isTTY, "1", `> ${text}`)}`);

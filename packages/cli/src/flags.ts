@@ -119,3 +119,25 @@ export const flags: readonly Flag[] = [
 export function flagsOf(command: CommandName | undefined): Flag[] {
   return flags.filter((flag) => !flag.commands || (command && flag.commands.includes(command)));
 }
+
+/** What the library calls an option, where that is not the flag's name in its own spelling. */
+const optionNames: Readonly<Record<string, string>> = {
+  "ctx-size": "contextSize",
+  "n-gpu-layers": "gpuLayers",
+  text: "textPath",
+  out: "outPath",
+};
+const flagOfOption = new Map(
+  flags
+    .filter((flag) => flag.value)
+    .map(({ name }) => [
+      optionNames[name] ?? name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      `--${name}`,
+    ]),
+);
+/** An error of the library in the words of the command line: its options by their flags. */
+export function inFlags<T extends { message: string; hint: string }>(failure: T): T {
+  const told = (text: string): string =>
+    text.replace(/\b[a-z]+[A-Z][A-Za-z]*\b/g, (word) => flagOfOption.get(word) ?? word);
+  return { ...failure, message: told(failure.message), hint: told(failure.hint) };
+}

@@ -7,7 +7,7 @@ export async function nativeCheck(): Promise<Check> {
   const name = "native library";
   try {
     const { path, abi, cacheTypes } = await probeNativeLibrary();
-    const types = cacheTypes.map((type) => type.name).join(", ");
+    const types = [...new Set(cacheTypes.map((type) => type.name))].join(", ");
     return { name, state: "ok", found: `ABI ${abi}, ${path}; cache types ${types}` };
   } catch (error) {
     const { message, hint } = failureOf(error);

@@ -4,7 +4,7 @@ import type { Host } from "./host.ts";
 /** The real process and the real library, which is loaded when a model is opened. */
 export function processHost(engine: Engine = libraryEngine): Host {
   const { stdin, stdout, stderr } = process;
-  // A reader that went away is no error of ours; without a listener it would end the process with a stack.
+  // Without a listener an error would end the process with a stack; runCli looks at it.
   stdout.on("error", () => {});
   return { stdin, stdout, stderr, engine };
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type CommandLine, readCommandLine, UsageError } from "./command-line.ts";
-import type { CommandName } from "./flags.ts";
+import { type CommandName, inFlags } from "./flags.ts";
 import { helpText } from "./help.ts";
 import type { Host } from "./host.ts";
 import { createReporter, failureOf, type Reporter } from "./reporter.ts";
@@ -21,6 +21,31 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
  * after Ctrl-C. Never throws.
  */
 export async function runCli(args: readonly string[], host: Host): Promise<number> {
+  let lost: Error | undefined;
+  const onError = (error: Error): void => {
+    lost ??= error;
+  };
+  host.stdout.on("error", onError);
+  try {
+    const status = await carryOut(args, host);
+    await new Promise((resolve) => {
+      if (host.stdout.destroyed) setImmediate(resolve);
+      else host.stdout.write("", () => setImmediate(resolve));
+    });
+    // A reader that went away, as head does, has what it wanted.
+    if (!lost || Reflect.get(lost, "code") === "EPIPE") return status;
+    createReporter(host, false).failure({
+      code: "OUTPUT_LOST",
+      message: `standard output cannot be written: ${lost.message}`,
+      hint: "What was said is not all there: free some space, or write elsewhere.",
+    });
+    return 1;
+  } finally {
+    host.stdout.off("error", onError);
+  }
+}
+
+async function carryOut(args: readonly string[], host: Host): Promise<number> {
   let reporter = createReporter(host, args.includes("--json"));
   try {
     // It has flags of its own, and the same ones on a machine where only the packed verifier is.
@@ -43,7 +68,7 @@ export async function runCli(args: readonly string[], host: Host): Promise<numbe
     const command = await commands[line.command]();
     return await command(host, line, reporter);
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = inFlags(failureOf(error));
     reporter.failure(failure);
     if (error instanceof UsageError) return 2;
     return failure.code === "CANCELLED" ? 130 : 1;

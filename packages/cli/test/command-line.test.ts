@@ -26,6 +26,8 @@ test("flags may stand anywhere, with = or a space, and after -- nothing is a fla
 test("wrong flags and values are told with what is right", () => {
   assert.match(refused("run m --temprature 1").hint, /Did you mean --temperature\?/);
   assert.match(refused("run m --wat").hint, /run --help/);
+  assert.match(refused("run m -5 degrees").hint, /begins with "-" goes behind "--": run MODEL -- "-5 …"/);
+  assert.doesNotMatch(refused("run --wat m").hint, /prompt/);
   assert.match(refused("runn m").hint, /Did you mean run\?/);
   assert.match(refused("pull m --threads 2").message, /not a flag of pull/);
   assert.match(refused("run m --threads").message, /needs a value/);

@@ -16,6 +16,10 @@ export const fakeEngine: Engine = {
         "Use --ctx-size 1024.",
       );
     }
+    if (name === "options.gguf") {
+      const message = "topP has no effect at temperature 0";
+      throw new InferenceError("INVALID_ARGUMENT", message, "leave topP out, or contextSize.");
+    }
     if (name === "broken.gguf") throw new TypeError("a fault of ours");
     const report = reportOf(path, name === "base.gguf" ? "" : "a template", openOptions.cacheTypeK ?? "f16");
     return {

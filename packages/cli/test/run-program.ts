@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { openSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +27,8 @@ export interface RunOptions {
   /** Standard input; nothing when absent. */
   input?: string;
   environment?: Readonly<Record<string, string>>;
+  /** A file that takes stdout, in place of `out`. */
+  outFile?: string;
   /** Called with every piece of stdout so far. */
   onOut?: (out: string, child: ChildProcess) => void;
 }
@@ -36,17 +39,20 @@ export async function runProgram(args: readonly string[], options: RunOptions = 
   const child = spawn(
     process.execPath,
     ["--conditions=source", "--import", import.meta.resolve("tsx"), script, ...args],
-    { env: { ...process.env, ELIZA_INFERENCE_CACHE: join(folder, "cache"), ...options.environment } },
+    {
+      env: { ...process.env, ELIZA_INFERENCE_CACHE: join(folder, "cache"), ...options.environment },
+      stdio: ["pipe", options.outFile === undefined ? "pipe" : openSync(options.outFile, "w"), "pipe"],
+    },
   );
   let out = "";
   let err = "";
-  child.stdout.on("data", (piece) => {
+  child.stdout?.on("data", (piece) => {
     out += piece;
     options.onOut?.(out, child);
   });
-  child.stderr.on("data", (piece) => (err += piece));
-  child.stdin.on("error", () => {});
-  child.stdin.end(options.input ?? "");
+  child.stderr?.on("data", (piece) => (err += piece));
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(options.input ?? "");
   const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
   return { status, out, err };
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { jsonLines, modelFile, runProgram } from "./run-program.ts";
 
@@ -122,4 +123,24 @@ test("a model that is not there is told with what to do", async () => {
   assert.match(missing.err, /MODEL_NOT_FOUND.*\nRun: eliza-inference pull smollm2-135m/);
   const near = await runProgram(["run", "smolm2-135m", "Hi"]);
   assert.match(near.err, /Did you mean smollm2-135m\?/);
+});
+
+test("a full disk on stdout is an error, of an answer and of a list", {
+  skip: existsSync("/dev/full") ? false : "no /dev/full here",
+}, async () => {
+  for (const args of [["run", await modelFile("chat.gguf"), "Hi"], ["models"], ["models", "--json"]]) {
+    const ran = await runProgram(args, { outFile: "/dev/full" });
+    assert.equal(ran.status, 1, args.join(" "));
+    assert.match(ran.err, /error OUTPUT_LOST: standard output cannot be written: .*ENOSPC/);
+  }
+});
+
+test("a mark of byte order in front of a prompt goes", async () => {
+  const ran = await runProgram(["run", await modelFile("chat.gguf")], { input: "\uFEFFHello\n" });
+  assert.deepEqual(JSON.parse(ran.out).input, [{ role: "user", content: "Hello" }]);
+});
+
+test("an error of the library names flags, not options of the API", async () => {
+  const ran = await runProgram(["run", await modelFile("options.gguf"), "Hi"]);
+  assert.match(ran.err, /--top-p has no effect at temperature 0.*\n.*leave --top-p out, or --ctx-size\./);
 });

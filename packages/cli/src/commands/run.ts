@@ -4,6 +4,7 @@ import { answer } from "../answer.ts";
 import { type CommandLine, UsageError } from "../command-line.ts";
 import { converse } from "../conversation.ts";
 import type { Host, Input } from "../host.ts";
+import { openModel } from "../open-model.ts";
 import type { Reporter } from "../reporter.ts";
 
 /** `run MODEL [PROMPT]`; returns the exit status. */
@@ -29,7 +30,7 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
   if (!converses && prompt.trim() === "")
     throw new UsageError("the prompt is empty", "Give some text to answer.");
 
-  const opened = await host.engine.open(path, openOptions(line));
+  const opened = await openModel(host, path, openOptions(line), reporter);
   try {
     const answers = opened.report().model.chatTemplate !== "";
     if (!answers && (converses || line.isSet("system"))) {
@@ -90,5 +91,6 @@ async function readAll(input: Input): Promise<string> {
   if (!input.readableEnded) await once(input, "end");
   return Buffer.concat(pieces)
     .toString("utf8")
+    .replace(/^\uFEFF/, "") // a mark of some editors, no text
     .replace(/\r?\n$/, "");
 }
