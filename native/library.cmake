@@ -1,21 +1,76 @@
 file(GLOB_RECURSE ELIZA_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/src/*.cpp)
-# The graph's share is compiled with llama.cpp, ggml's with ggml.
-list(FILTER ELIZA_SOURCES EXCLUDE REGEX "/src/(ggml|runtimes/llama/graph)/")
+# The graph's share is compiled with llama.cpp, ggml's with ggml; what a gate brings in comes below.
+list(FILTER ELIZA_SOURCES EXCLUDE REGEX "/src/(ggml|runtimes/llama/graph|runtimes/(fake|litert|mlx|plugin|worker))/|/builtins.cpp")
 add_library(elizainference_objects OBJECT ${ELIZA_SOURCES} ${LLAMA_CPP_DIR}/vendor/hash/sha256/sha256.c)
 target_include_directories(elizainference_objects
     PUBLIC include src src/runtimes/llama/graph
     PRIVATE ${KERNELS_DIR}/include ${KERNELS_DIR}/../tables ${LLAMA_CPP_DIR}/src ${LLAMA_CPP_DIR}/vendor ${LLAMA_CPP_DIR}/vendor/hash)
 target_compile_options(elizainference_objects PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
-target_compile_definitions(elizainference_objects PRIVATE ELIZA_BUILD
-    $<$<BOOL:${ELIZA_ENABLE_LITERT}>:ELIZA_ENABLE_LITERT> $<$<BOOL:${ELIZA_ENABLE_MLX}>:ELIZA_ENABLE_MLX>)
+target_compile_definitions(elizainference_objects PRIVATE ELIZA_BUILD)
 set_target_properties(elizainference_objects PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 find_package(Threads REQUIRED)
 target_link_libraries(elizainference_objects PUBLIC llama ggml ggml-base ggml-cpu Threads::Threads)
 
-add_library(elizainference SHARED $<TARGET_OBJECTS:elizainference_objects>)
+# The runtimes behind gates: target_runtimes(NAME LITERT MLX FAKE) makes an object library of what these need, and of
+# the list that registers them.
+function(target_runtimes name)
+    set(folders)
+    set(definitions)
+    foreach (gate IN LISTS ARGN)
+        string(TOLOWER ${gate} folder)
+        list(APPEND folders ${folder})
+        list(APPEND definitions ELIZA_ENABLE_${gate})
+    endforeach ()
+    if (folders)
+        list(APPEND folders worker)
+    endif ()
+    if (LITERT IN_LIST ARGN OR MLX IN_LIST ARGN)
+        list(APPEND folders plugin)
+    endif ()
+    set(sources ${CMAKE_CURRENT_LIST_DIR}/src/select/builtins.cpp)
+    foreach (folder IN LISTS folders)
+        file(GLOB more CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/src/runtimes/${folder}/*.cpp)
+        list(APPEND sources ${more})
+    endforeach ()
+    add_library(${name} OBJECT ${sources})
+    target_include_directories(${name} PRIVATE include src ${LLAMA_CPP_DIR}/vendor)
+    target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
+    target_compile_definitions(${name} PRIVATE ELIZA_BUILD ${definitions})
+    set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+set(ELIZA_GATES)
+foreach (gate IN ITEMS LITERT MLX)
+    if (ELIZA_ENABLE_${gate})
+        list(APPEND ELIZA_GATES ${gate})
+    endif ()
+endforeach ()
+target_runtimes(elizainference_runtimes ${ELIZA_GATES})
+
+add_library(elizainference SHARED $<TARGET_OBJECTS:elizainference_objects> $<TARGET_OBJECTS:elizainference_runtimes>)
 target_include_directories(elizainference PUBLIC include)
 target_link_libraries(elizainference PRIVATE llama ggml ggml-base ggml-cpu Threads::Threads)
+if (ELIZA_GATES)
+    target_link_libraries(elizainference PRIVATE ${CMAKE_DL_LIBS})
+endif ()
+
+# The library that tests load: every gate open, and runtimes whose answers a test decides.
+target_runtimes(elizainference_test_runtimes LITERT MLX FAKE)
+add_library(elizainference_test SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:elizainference_objects>
+    $<TARGET_OBJECTS:elizainference_test_runtimes>)
+target_link_libraries(elizainference_test PRIVATE llama ggml ggml-base ggml-cpu Threads::Threads ${CMAKE_DL_LIBS})
+# A runtime behind the plugin border, in plain C.
+add_library(eliza_test_plugin MODULE EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/tests/plugin/bytes-plugin.c)
+target_include_directories(eliza_test_plugin PRIVATE include)
+set_target_properties(eliza_test_plugin PROPERTIES C_STANDARD 11 C_VISIBILITY_PRESET hidden)
+target_compile_options(eliza_test_plugin PRIVATE -Wall -Wextra -Wpedantic)
+
 if (CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    # Nothing but the C ABI leaves the library, so that another llama.cpp may live in the same process.
-    target_link_options(elizainference PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined)
+    # Nothing but the C ABI leaves the library, the C++ library's templates included, so that another llama.cpp may live
+    # in the same process.
+    foreach (target IN ITEMS elizainference elizainference_test)
+        target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined
+            -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map)
+        set_target_properties(${target} PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
+    endforeach ()
 endif ()

@@ -77,17 +77,17 @@ typedef struct eliza_llm_stream_config_t {
     float top_p;                  // (0, 1); anything else: off
     int32_t top_k;                // <= 0: off
     float repeat_penalty;         // over the last 64 tokens; <= 0 or 1: off
-    int32_t slot_id;              // -1: none. Not implemented yet: must be -1 or 0
-    const char *prompt_cache_key; // not implemented yet: must be NULL or empty
-    int32_t draft_min;            // speculative decoding; not implemented yet
+    int32_t slot_id;              // -1 or 0: none. Above 0 needs the capability prompt-cache
+    const char *prompt_cache_key; // NULL or "": none. Needs the capability prompt-cache
+    int32_t draft_min;            // tokens guessed ahead, above 0 with the capability speculative
     int32_t draft_max;
-    const char *mtp_drafter_path; // not implemented yet: must be NULL or empty
-    const char *gbnf_grammar;     // not implemented yet: must be NULL or empty
+    const char *mtp_drafter_path; // NULL or "": none. Needs the capability speculative
+    const char *gbnf_grammar;     // NULL or "": none. Needs the capability grammar
     int32_t disable_thinking;     // left to the caller's chat template
     int32_t n_gpu_layers;         // -1: all, 0: CPU. One value per loaded model
     const char *cache_type_k;     // name of a cache type, NULL or "": f16
     const char *cache_type_v;
-    int32_t context_size; // tokens a stream can hold; 0: the model's own, at most 4096
+    int32_t context_size; // tokens a stream can hold; 0: eliza_inference_default_context_size of the model's own
 } eliza_llm_stream_config_t;
 
 #ifdef __cplusplus
@@ -123,6 +123,10 @@ ELIZA_API const char *eliza_inference_config_layout(void);
 ELIZA_API const char *eliza_inference_error_codes(void);
 // JSON array of the cache types that this library knows: name, bits a value, head sizes, use. Static storage.
 ELIZA_API const char *eliza_inference_cache_types(void);
+// Tokens that a stream holds where its config says 0: what the model was trained on (<= 0: not known), at most
+// ELIZA_DEFAULT_CONTEXT_SIZE.
+#define ELIZA_DEFAULT_CONTEXT_SIZE 4096
+ELIZA_API int32_t eliza_inference_default_context_size(int32_t trained_context);
 
 // bundle: a .gguf file, or a folder whose text/ holds the model. No model is loaded before the first stream is opened.
 ELIZA_API EliInferenceContext *eliza_inference_create(const char *bundle, char **out_error);
@@ -141,6 +145,8 @@ ELIZA_API int eliza_inference_llm_mtp_supported(void);
 ELIZA_API int eliza_inference_llm_kv_quant_supported(void);
 
 // Opens a stream, loading the model first if this is its first one. NULL and *out_error on failure.
+// ELIZA_LLM_BACKEND in the environment names the runtime that must answer; without it the best one answers that is
+// available, finds its kind of artifact in the bundle and can give what the config asks for, llama.cpp where none is.
 ELIZA_API EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx,
                                                         const eliza_llm_stream_config_t *config, char **out_error);
 // The same with what the config cannot hold, as a JSON object (NULL or "": none). An unknown key is an error.
@@ -154,6 +160,7 @@ ELIZA_API EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx
 //   run_ahead     boolean: generate as soon as the prompt is in, without waiting for the first next; default false
 //   queue_size    tokens generated ahead of the reader; default 256
 //   kv_map        file of a solved map of the KV cache for this model (docs/learned-maps.md); default none
+//   runtime       name of the runtime that must answer, as ELIZA_LLM_BACKEND; default: the best that can
 ELIZA_API EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx,
                                                            const eliza_llm_stream_config_t *config,
                                                            const char *options_json, char **out_error);
@@ -200,7 +207,8 @@ ELIZA_API int eliza_inference_llm_stream_tokenize(EliLlmStream *stream, const ch
 // *text_out is NUL-terminated UTF-8 for eliza_inference_free_string; special: control tokens are spelled out.
 ELIZA_API int eliza_inference_llm_stream_detokenize(EliLlmStream *stream, const int32_t *ids, size_t count, int special,
                                                     char **text_out, char **out_error);
-// JSON about what really runs: runtime, device, model, cache types per layer, bytes, timing, candidates refused.
+// JSON about what really runs: runtime, its capabilities, device, model, cache types per layer, bytes, timing, every
+// candidate and why it was taken or not. drafted_out and accepted_out of next are summed under "speculation".
 ELIZA_API int eliza_inference_llm_stream_report(EliLlmStream *stream, char **json_out, char **out_error);
 
 // Waits until one of the context's streams has output its reader has not been told of, at most timeout_ms (< 0: no

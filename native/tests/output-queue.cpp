@@ -22,7 +22,9 @@ Read read(OutputQueue &queue, bool wait = false, size_t tokens_cap = 8, size_t t
     int32_t tokens[8];
     char text[64];
     Read result{};
-    result.status = queue.take(wait, tokens, tokens_cap, &result.count, text, text_cap, &result.error);
+    eliza::NextOutput output{tokens, tokens_cap, 0, text, text_cap};
+    result.status = queue.take(wait, &output, &result.error);
+    result.count = output.count;
     result.text = text;
     return result;
 }

@@ -11,8 +11,13 @@ class FakeFactory final : public LlmBackendFactory {
   public:
     FakeFactory(const char *name, int rank) : name_(name), rank_(rank) {}
     const char *name() const override { return name_; }
-    bool available() const override { return is_available; }
-    bool can_serve(const char *) const override { return serves; }
+    eliza::Verdict available() const override {
+        return is_available ? eliza::Verdict{} : eliza::Verdict::no("not available on this host");
+    }
+    eliza::Verdict can_serve(const char *) const override {
+        return serves ? eliza::Verdict{} : eliza::Verdict::no("the bundle has no artifact for it");
+    }
+    eliza::Capabilities capabilities() const override { return {eliza::Capability::TOKENIZE}; }
     int preference_rank() const override { return rank_; }
     LlmBackendSession *open(EliInferenceContext *, const eliza_llm_stream_config_t *, const eliza::StreamOptions &,
                             char **) override {
@@ -43,11 +48,12 @@ Outcome select(const char *env) {
     } else {
         unsetenv("ELIZA_LLM_BACKEND");
     }
+    llm_backend_register_builtins();
     for (FakeFactory *factory : {&low, &high, &equal}) llm_backend_register(factory);
     const eliza_llm_stream_config_t config{};
     Outcome outcome{};
     char *error = nullptr;
-    outcome.factory = llm_backend_select("bundle", &config, &outcome.candidates, &error);
+    outcome.factory = llm_backend_select("bundle", &config, {}, &outcome.candidates, &error);
     if (error != nullptr) outcome.error = error;
     eliza_inference_free_string(error);
     unsetenv("ELIZA_LLM_BACKEND");
@@ -113,6 +119,6 @@ TEST("no bundle is served by llama.cpp alone") {
     const eliza_llm_stream_config_t config{};
     std::vector<eliza::Candidate> candidates;
     char *error = nullptr;
-    EXPECT(llm_backend_select(nullptr, &config, &candidates, &error) == nullptr && error == nullptr);
+    EXPECT(llm_backend_select(nullptr, &config, {}, &candidates, &error) == nullptr && error == nullptr);
     EXPECT(llm_backend_context_bundle_dir(nullptr) == nullptr);
 }

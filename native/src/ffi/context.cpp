@@ -3,19 +3,22 @@
 #include <filesystem>
 
 #include "error/failure.h"
-#include "runtimes/llama/engine-registry.h"
-#include "select/llm-backend.h"
 
 using eliza::Code;
 using eliza::Failure;
 
-EliInferenceContext::EliInferenceContext(std::string bundle_path)
-    : bundle(std::move(bundle_path)), engines(std::make_unique<eliza::EngineRegistry>()) {}
-
-EliInferenceContext::~EliInferenceContext() = default;
-
 const char *llm_backend_context_bundle_dir(const EliInferenceContext *ctx) {
     return ctx == nullptr ? nullptr : ctx->bundle.c_str();
+}
+
+eliza::PollHub &llm_backend_context_poll_hub(EliInferenceContext *ctx) { return ctx->hub; }
+
+LlmBackendState &llm_backend_context_state(EliInferenceContext *ctx, const LlmBackendFactory *runtime,
+                                           const std::function<std::unique_ptr<LlmBackendState>()> &make) {
+    const std::lock_guard lock(ctx->states_mutex);
+    std::unique_ptr<LlmBackendState> &state = ctx->states[runtime];
+    if (state == nullptr) state = make();
+    return *state;
 }
 
 EliInferenceContext *eliza_inference_create(const char *bundle, char **out_error) {

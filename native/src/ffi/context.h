@@ -1,22 +1,20 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "eliza-inference-ffi.h"
+#include "select/llm-backend.h"
 #include "streaming/output-queue.h"
 
-namespace eliza {
-class EngineRegistry;
-}
-
 struct EliInferenceContext {
-    explicit EliInferenceContext(std::string bundle_path);
-    ~EliInferenceContext();
+    explicit EliInferenceContext(std::string bundle_path) : bundle(std::move(bundle_path)) {}
 
     const std::string bundle;
     eliza::PollHub hub;
-    // llama.cpp's loaded models, one engine each.
-    std::unique_ptr<eliza::EngineRegistry> engines;
+    // What each runtime keeps here; guarded by states_mutex.
+    std::map<const LlmBackendFactory *, std::unique_ptr<LlmBackendState>> states;
+    std::mutex states_mutex;
 };

@@ -5,6 +5,7 @@
 
 #include "eliza-inference-ffi.h"
 #include "runtimes/llama/cache-types.h"
+#include "select/default-context.h"
 
 const char *eliza_inference_abi_version(void) { return ELIZA_INFERENCE_ABI_VERSION; }
 
@@ -36,6 +37,10 @@ const char *eliza_inference_error_codes(void) {
 const char *eliza_inference_cache_types(void) {
     static const std::string types = eliza::describe_cache_types();
     return types.c_str();
+}
+
+int32_t eliza_inference_default_context_size(int32_t trained_context) {
+    return eliza::default_context_size(trained_context);
 }
 
 int eliza_inference_llm_stream_supported(void) { return 1; }

@@ -57,6 +57,11 @@ StreamOptions parse_stream_options(const char *text) {
                 invalid("option kv_map is " + value.dump(), "give the path of a solved map");
             }
             options.kv_map = value.get<std::string>();
+        } else if (key == "runtime") {
+            if (!value.is_string() || value.get<std::string>().empty()) {
+                invalid("option runtime is " + value.dump(), "give the name of a runtime, such as llama.cpp");
+            }
+            options.runtime = value.get<std::string>();
         } else if (key == "run_ahead") {
             if (!value.is_boolean()) invalid("option run_ahead is " + value.dump(), "give true or false");
             options.run_ahead = value.get<bool>();
@@ -74,9 +79,6 @@ StreamOptions parse_stream_options(const char *text) {
 }
 
 void check_stream_config(const eliza_llm_stream_config_t &config) {
-    const auto missing = [](const char *what) {
-        throw Failure(Code::NOT_IMPLEMENTED, std::string(what) + " is not there yet", "leave it out of the config");
-    };
     for (const float value : {config.temperature, config.top_p, config.repeat_penalty}) {
         if (!std::isfinite(value)) invalid("a sampling value is not finite", "give finite numbers");
     }
@@ -86,11 +88,6 @@ void check_stream_config(const eliza_llm_stream_config_t &config) {
     if (config.n_gpu_layers < -1) {
         invalid("n_gpu_layers is " + std::to_string(config.n_gpu_layers), "give -1 for all, 0 for the CPU, or more");
     }
-    const auto given = [](const char *text) { return text != nullptr && text[0] != '\0'; };
-    if (config.slot_id > 0) missing("slot_id");
-    if (given(config.prompt_cache_key)) missing("prompt_cache_key");
-    if (given(config.mtp_drafter_path) || config.draft_min > 0 || config.draft_max > 0) missing("speculative decoding");
-    if (given(config.gbnf_grammar)) missing("gbnf_grammar");
 }
 
 } // namespace eliza

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 
@@ -6,7 +7,6 @@
 #include "ffi/context.h"
 #include "error/failure.h"
 #include "ffi/stream-options.h"
-#include "runtimes/llama/session.h"
 #include "select/llm-backend.h"
 #include "streaming/output-queue.h"
 
@@ -17,7 +17,11 @@ using eliza::guarded;
 struct EliLlmStream {
     EliInferenceContext *ctx = nullptr;
     std::unique_ptr<LlmBackendSession> session;
+    std::string runtime;
     std::vector<eliza::Candidate> candidates;
+    // Since the last prompt: tokens that were guessed ahead, and how many of them were right.
+    std::atomic<int32_t> drafted{0};
+    std::atomic<int32_t> accepted{0};
 };
 
 namespace {
@@ -29,6 +33,15 @@ LlmBackendSession &session_of(EliLlmStream *stream) {
 
 void check_given(bool given, const char *what) {
     if (!given) throw Failure(Code::INVALID_ARGUMENT, std::string(what) + " is NULL", "pass all that the header names");
+}
+
+// The session, if its runtime can do this; else the refusal names the capability.
+LlmBackendSession &session_with(eliza::Capability capability, EliLlmStream *stream) {
+    LlmBackendSession &session = session_of(stream);
+    if (session.capabilities().has(capability)) return session;
+    throw Failure(Code::NOT_IMPLEMENTED,
+                  stream->runtime + " lacks the capability " + eliza::capability_name(capability),
+                  "the stream's report lists what its runtime can do");
 }
 
 // A copy of token ids that eliza_inference_free_tokens frees.
@@ -47,19 +60,17 @@ int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap
             throw Failure(Code::INVALID_ARGUMENT, "an output buffer is missing or empty",
                           "pass tokens, count and text buffers of at least 1");
         }
-        int32_t drafted = 0;
-        int32_t accepted = 0;
-        int status = 0;
-        if (wait) {
-            status =
-                session.next(tokens_out, tokens_cap, count_out, text_out, text_cap, &drafted, &accepted, out_error);
-        } else {
-            std::string error;
-            status = session.output().take(false, tokens_out, tokens_cap, count_out, text_out, text_cap, &error);
-            if (status < 0) eliza::set_error(out_error, error);
-        }
-        if (drafted_out != nullptr) *drafted_out = drafted;
-        if (accepted_out != nullptr) *accepted_out = accepted;
+        eliza::NextOutput output;
+        output.tokens = tokens_out;
+        output.tokens_cap = tokens_cap;
+        output.text = text_out;
+        output.text_cap = text_cap;
+        const int status = session.next(wait, &output, out_error);
+        *count_out = output.count;
+        stream->drafted += output.drafted;
+        stream->accepted += output.accepted;
+        if (drafted_out != nullptr) *drafted_out = output.drafted;
+        if (accepted_out != nullptr) *accepted_out = output.accepted;
         return status;
     });
 }
@@ -80,7 +91,8 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
         stream->ctx = ctx;
         llm_backend_register_builtins();
         char *refused = nullptr;
-        LlmBackendFactory *factory = llm_backend_select(ctx->bundle.c_str(), config, &stream->candidates, &refused);
+        LlmBackendFactory *factory =
+            llm_backend_select(ctx->bundle.c_str(), config, options, &stream->candidates, &refused);
         if (refused != nullptr) {
             if (out_error != nullptr)
                 *out_error = refused;
@@ -88,8 +100,9 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
                 eliza_inference_free_string(refused);
             return static_cast<int>(Code::BACKEND_UNAVAILABLE);
         }
-        stream->session.reset(factory != nullptr ? factory->open(ctx, config, options, out_error)
-                                                 : eliza::open_llama_session(*ctx, *config, options));
+        if (factory == nullptr) factory = llm_backend_default();
+        stream->runtime = factory->name();
+        stream->session.reset(factory->open(ctx, config, options, out_error));
         if (stream->session == nullptr) return static_cast<int>(Code::NATIVE_FAULT);
         stream->session->output().set_owner(stream.get());
         ctx->hub.add(&stream->session->output());
@@ -105,7 +118,12 @@ EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx, const el
 }
 
 int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int32_t *ids, size_t count, char **out_error) {
-    return guarded(out_error, [&] { return session_of(stream).prefill(ids, count, out_error); });
+    return guarded(out_error, [&] {
+        const int status = session_of(stream).prefill(ids, count, out_error);
+        if (status >= 0) stream->drafted = 0;
+        if (status >= 0) stream->accepted = 0;
+        return status;
+    });
 }
 
 int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap, size_t *count_out,
@@ -135,11 +153,13 @@ int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep) 
 }
 
 int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename, char **out_error) {
-    return guarded(out_error, [&] { return session_of(stream).save_slot(filename, out_error); });
+    return guarded(out_error,
+                   [&] { return session_with(eliza::Capability::SLOTS, stream).save_slot(filename, out_error); });
 }
 
 int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *filename, char **out_error) {
-    return guarded(out_error, [&] { return session_of(stream).restore_slot(filename, out_error); });
+    return guarded(out_error,
+                   [&] { return session_with(eliza::Capability::SLOTS, stream).restore_slot(filename, out_error); });
 }
 
 void eliza_inference_llm_stream_close(EliLlmStream *stream) {
@@ -155,7 +175,7 @@ int eliza_inference_llm_stream_tokens(EliLlmStream *stream, int32_t **tokens_out
     return guarded(out_error, [&] {
         check_given(tokens_out != nullptr && count_out != nullptr, "an output");
         std::vector<int32_t> ids;
-        const int status = session_of(stream).tokens(&ids, out_error);
+        const int status = session_with(eliza::Capability::TOKENS, stream).tokens(&ids, out_error);
         if (status >= 0) hand_over(ids, tokens_out, count_out);
         return status;
     });
@@ -166,8 +186,8 @@ int eliza_inference_llm_stream_tokenize(EliLlmStream *stream, const char *text, 
     return guarded(out_error, [&] {
         check_given(text != nullptr && tokens_out != nullptr && count_out != nullptr, "the text or an output");
         std::vector<int32_t> ids;
-        const int status =
-            session_of(stream).tokenize(text, text_bytes, add_special != 0, parse_special != 0, &ids, out_error);
+        const int status = session_with(eliza::Capability::TOKENIZE, stream)
+                               .tokenize(text, text_bytes, add_special != 0, parse_special != 0, &ids, out_error);
         if (status >= 0) hand_over(ids, tokens_out, count_out);
         return status;
     });
@@ -178,7 +198,8 @@ int eliza_inference_llm_stream_detokenize(EliLlmStream *stream, const int32_t *i
     return guarded(out_error, [&] {
         check_given((ids != nullptr || count == 0) && text_out != nullptr, "the ids or the output");
         std::string text;
-        const int status = session_of(stream).detokenize(ids, count, special != 0, &text, out_error);
+        const int status =
+            session_with(eliza::Capability::DETOKENIZE, stream).detokenize(ids, count, special != 0, &text, out_error);
         if (status >= 0) *text_out = eliza::copy_string(text);
         return status;
     });
@@ -192,6 +213,8 @@ int eliza_inference_llm_stream_report(EliLlmStream *stream, char **json_out, cha
         if (status < 0) return status;
         auto report = nlohmann::json::parse(text);
         report["abi"] = ELIZA_INFERENCE_ABI_VERSION;
+        report["capabilities"] = stream->session->capabilities().names();
+        report["speculation"] = {{"drafted", stream->drafted.load()}, {"accepted", stream->accepted.load()}};
         auto &candidates = report["candidates"] = nlohmann::json::array();
         for (const eliza::Candidate &candidate : stream->candidates) {
             candidates.push_back(

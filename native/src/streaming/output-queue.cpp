@@ -101,10 +101,10 @@ void OutputQueue::cancel() {
     announce_locked();
 }
 
-int OutputQueue::take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
-                      size_t text_cap, std::string *error) {
-    *count_out = 0;
-    text_out[0] = '\0';
+int OutputQueue::take(bool wait, NextOutput *output, std::string *error) {
+    output->count = 0;
+    output->text[0] = '\0';
+    const size_t text_cap = output->text_cap;
     if (demand_) demand_();
 
     std::unique_lock lock(hub_.mutex_);
@@ -124,32 +124,34 @@ int OutputQueue::take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t 
         return ELIZA_ERR_CANCELLED;
     }
     size_t used = 0;
-    while (!tokens_.empty() && *count_out < tokens_cap) {
+    while (!tokens_.empty() && output->count < output->tokens_cap) {
         const OutputToken &token = tokens_.front();
         if (used + token.text.size() + 1 > text_cap) {
-            if (*count_out > 0) break;
+            if (output->count > 0) break;
             *error = "INVALID_ARGUMENT: text_cap is " + std::to_string(text_cap) + " bytes, the next token needs " +
                      std::to_string(token.text.size() + 1) + "\npass a larger text buffer; nothing was consumed";
             return ELIZA_ERR_INVALID_ARG;
         }
-        std::memcpy(text_out + used, token.text.data(), token.text.size());
+        std::memcpy(output->text + used, token.text.data(), token.text.size());
         used += token.text.size();
-        tokens_out[(*count_out)++] = token.id;
+        output->tokens[output->count++] = token.id;
+        output->drafted += token.drafted;
+        output->accepted += token.accepted;
         tokens_.pop_front();
     }
-    text_out[used] = '\0';
-    const bool made_room = *count_out > 0;
+    output->text[used] = '\0';
+    const bool made_room = output->count > 0;
     int result = 0;
     if (tokens_.empty() && finished_) {
-        if (status_ != 0 && *count_out == 0) {
+        if (status_ != 0 && output->count == 0) {
             *error = error_;
             result = status_;
         } else if (status_ == 0 && used + trailing_text_.size() + 1 <= text_cap) {
-            std::memcpy(text_out + used, trailing_text_.data(), trailing_text_.size());
-            text_out[used + trailing_text_.size()] = '\0';
+            std::memcpy(output->text + used, trailing_text_.data(), trailing_text_.size());
+            output->text[used + trailing_text_.size()] = '\0';
             trailing_text_.clear();
             result = 1;
-        } else if (status_ == 0 && *count_out == 0) {
+        } else if (status_ == 0 && output->count == 0) {
             *error = "INVALID_ARGUMENT: text_cap is " + std::to_string(text_cap) + " bytes, the last text needs " +
                      std::to_string(trailing_text_.size() + 1) + "\npass a larger text buffer; nothing was consumed";
             return ELIZA_ERR_INVALID_ARG;

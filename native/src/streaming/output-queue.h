@@ -14,6 +14,17 @@ namespace eliza {
 
 class OutputQueue;
 
+// What one read of a stream fills.
+struct NextOutput {
+    int32_t *tokens = nullptr;
+    size_t tokens_cap = 0;
+    size_t count = 0;
+    char *text = nullptr; // NUL-terminated UTF-8
+    size_t text_cap = 0;
+    int32_t drafted = 0; // tokens that were guessed ahead, and how many of them were right
+    int32_t accepted = 0;
+};
+
 // Where the streams of one context say that they have output; one poll waits for all of them.
 class PollHub {
   public:
@@ -37,6 +48,9 @@ class PollHub {
 struct OutputToken {
     int32_t id = 0;
     std::string text;
+    // Of the step that gave it, where tokens are guessed ahead: how many were, and how many of them were right.
+    int32_t drafted = 0;
+    int32_t accepted = 0;
 };
 
 // Tokens that an engine made and a reader has not taken. Bounded: a full queue stops the engine, not the reader.
@@ -62,8 +76,7 @@ class OutputQueue {
     void cancel();
 
     // Reader side, as eliza_inference_llm_stream_next; 2 if nothing is there and `wait` is false.
-    int take(bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out, size_t text_cap,
-             std::string *error);
+    int take(bool wait, NextOutput *output, std::string *error);
 
   private:
     friend class PollHub;

@@ -18,6 +18,7 @@ import {
   nativeCache,
   PRISTINE_TOOLS,
   ROOT,
+  TEST_LIBRARIES,
   TOOLS,
 } from "./native-library.ts";
 import { llamaCpp } from "./pins.ts";
@@ -70,7 +71,10 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
       log,
     );
     options.onStage?.("compiling");
-    const targets = variant === "pristine" ? [...PRISTINE_TOOLS] : ["elizainference", "eliza_kv", ...TOOLS];
+    const targets =
+      variant === "pristine"
+        ? [...PRISTINE_TOOLS]
+        : ["elizainference", "eliza_kv", "elizainference_test", "eliza_test_plugin", ...TOOLS];
     await runLogged(
       ninja,
       ["-C", build, "-j", String(availableParallelism()), ...targets],
@@ -107,7 +111,12 @@ async function publish(
 ): Promise<void> {
   const work = await mkdtemp(join(dirname(library.folder), ".publish-"));
   try {
-    const names = [`libelizainference.${LIBRARY_EXTENSION}`, `libeliza_kv.${LIBRARY_EXTENSION}`, ...TOOLS];
+    const names = [
+      `libelizainference.${LIBRARY_EXTENSION}`,
+      `libeliza_kv.${LIBRARY_EXTENSION}`,
+      ...TEST_LIBRARIES,
+      ...TOOLS,
+    ];
     for (const name of names) {
       for (const place of ["", "bin"]) {
         const built = join(build, place, name);

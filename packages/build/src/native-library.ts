@@ -18,6 +18,10 @@ export interface NativeLibrary {
   library: string;
   /** the CPU kernels alone, for verify */
   kernels: string;
+  /** what tests load: every gate open, and runtimes whose answers a test decides */
+  testLibrary: string;
+  /** a runtime behind the plugin border, for tests */
+  testPlugin: string;
   /** programs for tests and benchmarks, by name */
   tool(name: NativeTool): string;
 }
@@ -31,6 +35,13 @@ export const ROOT = import.meta.url
   ? fileURLToPath(new URL("../../../", import.meta.url))
   : join(process.execPath, "no-checkout");
 export const LIBRARY_EXTENSION = { darwin: "dylib", win32: "dll" }[process.platform as string] ?? "so";
+
+/** cmake gives modules this ending on macOS too */
+const MODULE_EXTENSION = process.platform === "win32" ? "dll" : "so";
+export const TEST_LIBRARIES = [
+  `libelizainference_test.${LIBRARY_EXTENSION}`,
+  `libeliza_test_plugin.${MODULE_EXTENSION}`,
+] as const;
 
 export function nativeCache(): string {
   return join(userFolders().cache, "native");
@@ -66,6 +77,8 @@ export async function locate(
       folder,
       library: join(folder, `libelizainference.${LIBRARY_EXTENSION}`),
       kernels: join(folder, `libeliza_kv.${LIBRARY_EXTENSION}`),
+      testLibrary: join(folder, TEST_LIBRARIES[0]),
+      testPlugin: join(folder, TEST_LIBRARIES[1]),
       tool: (name) => join(folder, `${name}${suffix}`),
     },
   };

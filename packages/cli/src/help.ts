@@ -25,6 +25,15 @@ const commands: Readonly<Record<CommandName, { usage: string; summary: string; e
       "eliza-inference calibrate ./model.gguf --text notes.txt --tokens 8192",
     ],
   },
+  bundle: {
+    usage: "eliza-inference bundle create|check FOLDER",
+    summary:
+      "Writes a bundle's bundle.json, or holds the bundle against it: files, sizes, hashes, kernels. A bundle is a\nfolder with a model in text/; docs/bundles.md has the format.",
+    examples: [
+      "eliza-inference bundle create ./my-bundle --licence Apache-2.0 --minimum-kernels turbo4",
+      "eliza-inference bundle check ./my-bundle",
+    ],
+  },
   models: {
     usage: "eliza-inference models",
     summary: "Lists the known models and which of them are here.",

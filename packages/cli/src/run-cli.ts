@@ -13,6 +13,10 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   pull: async () => (await import("./commands/pull.ts")).pull,
   models: async () => (await import("./commands/models.ts")).models,
   calibrate: async () => (await import("./commands/calibrate.ts")).calibrateModel,
+  bundle: async () => {
+    const { bundle } = await import("./commands/bundle.ts");
+    return (_, line, reporter) => bundle(line, reporter);
+  },
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
 };
 

@@ -72,6 +72,7 @@ function reportOf(path: string, chatTemplate: string, typeK: string): StreamRepo
     abi: "14",
     runtime: "fake",
     runtimeVersion: "1.0",
+    capabilities: [],
     device: "CPU (none)",
     candidates: [],
     model: {
@@ -117,5 +118,6 @@ function reportOf(path: string, chatTemplate: string, typeK: string): StreamRepo
       tokensPerSecond: 20,
     },
     finishReason: "stop",
+    speculation: { drafted: 0, accepted: 0 },
   };
 }

@@ -1,3 +1,16 @@
+export {
+  type Artifact,
+  type BundleManifest,
+  type CheckBundleOptions,
+  type CheckedBundle,
+  type CreateBundleOptions,
+  checkBundle,
+  createBundle,
+  findArtifacts,
+  type ModelPlace,
+  manifestSchema,
+  placeModel,
+} from "./bundle/index.ts";
 export { type ChatMessage, type ChatTool, renderChat } from "./chat/index.ts";
 export { InferenceError, type InferenceErrorCode } from "./errors.ts";
 export { readGguf } from "./gguf/index.ts";
@@ -16,6 +29,7 @@ export type { CacheTypeInfo } from "./native/native-library.ts";
 export { probeNativeLibrary } from "./native/probe-library.ts";
 export { processorFeatures } from "./native/processor-features.ts";
 export type { OpenOptions, SamplingOptions, StreamOptions } from "./options.ts";
+export * from "./outside/index.ts";
 export type {
   CacheDifference,
   FinishReason,

@@ -1,6 +1,8 @@
 import { checkOptions, checkValue } from "./arguments/check.ts";
 import { flag, text } from "./arguments/rule.ts";
+import { placeModel, requireWholeBundle } from "./bundle/index.ts";
 import {
+  type ChatFormat,
   type ChatMessage,
   ChatPrompter,
   checkChat,
@@ -12,7 +14,6 @@ import {
 import { InferenceError } from "./errors.ts";
 import { readGguf } from "./gguf/index.ts";
 import { chooseMap } from "./maps/index.ts";
-import { resolveModel } from "./models/index.ts";
 import { loadLibrary } from "./native/load-library.ts";
 import type { CacheTypeInfo, ContextHandle, NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import { OutputPoller } from "./native/output-poller.ts";
@@ -81,23 +82,26 @@ export class Inference {
   /**
    * Loads a model and makes room for one stream, so that what cannot work fails here.
    *
-   * @param model a .gguf file, a bundle folder, or the name of a model that was pulled
+   * @param model a .gguf file, a bundle folder (docs/bundles.md), or the name of a model that was pulled
    * @throws InferenceError MODEL_NOT_FOUND, MODEL_INVALID, CACHE_TYPE_UNSUPPORTED, BACKEND_UNAVAILABLE, OUT_OF_MEMORY,
    *   CONTEXT_FAILED, INVALID_ARGUMENT, MAP_NOT_FOUND, MAP_INVALID, MAP_MISMATCH, NATIVE_LIBRARY_MISSING, ABI_MISMATCH
    */
   static async open(model: string, given: OpenOptions = {}): Promise<Inference> {
     const options = checkOpenOptions(given);
-    const { path } = await resolveModel(model);
-    const file = await readGguf(path); // says what is wrong with a file far better than the runtime does
-    const format = await readChatFormat(file);
+    const place = await placeModel(model, options.runtime ?? (process.env.ELIZA_LLM_BACKEND || undefined));
+    // Says what is wrong with a file far better than the runtime does.
+    const file = place.gguf === undefined ? undefined : await readGguf(place.gguf);
+    const fileFormat = file && (await readChatFormat(file));
     const library = await loadLibrary(options.libraryPath);
-    const map = await chooseMap(path, {
+    if (place.bundle) await requireWholeBundle(place.bundle, library.cacheTypes());
+    const map = await chooseMap(place.gguf, {
       kvMap: options.kvMap ?? "auto",
       cacheTypeK: options.cacheTypeK ?? "f16",
       cacheTypeV: options.cacheTypeV ?? "f16",
       contextSize: options.contextSize,
+      defaultContextSize: (trained) => library.defaultContextSize(trained),
     });
-    const context = library.create(path);
+    const context = library.create(place.path);
     const inference = new Inference(library, context, options, map);
     try {
       const {
@@ -105,9 +109,10 @@ export class Inference {
         finishReason: __,
         ...report
       } = await inference.#withStream(async (stream) => (await library.report(stream)) as StreamReport);
+      const format = (report.runtime === "llama.cpp" && fileFormat) || reportedFormat(report.model);
       const { bosToken, eosToken } = format;
       inference.#report = { ...report, model: { ...report.model, bosToken, eosToken } };
-      inference.#prompter = new ChatPrompter(format, report.model.name || path);
+      inference.#prompter = new ChatPrompter(format, report.model.name || place.path);
     } catch (error) {
       await library.destroy(context);
       throw error;
@@ -303,7 +308,19 @@ export class Inference {
       ubatch_size: this.#options.ubatchSize,
       max_streams: this.#options.maxStreams,
       kv_map: this.#solvedMap,
+      runtime: this.#options.runtime,
     };
     return this.#library.open(this.#context, config, extras);
   }
+}
+
+/** The chat format as a runtime tells it, for a model whose file is not read here. */
+function reportedFormat(model: InferenceReport["model"]): ChatFormat {
+  return {
+    template: model.chatTemplate || undefined,
+    toolTemplate: undefined,
+    bosToken: model.bosToken,
+    eosToken: model.eosToken,
+    controlTokens: [],
+  };
 }

@@ -5,7 +5,7 @@ import type { ChatMessage, ChatOptions } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 
 export interface OpenOptions {
-  /** Tokens that a stream can hold. Defaults to the model's own, at most 4096. */
+  /** Tokens that a stream can hold. Defaults to the model's own, within the library's bound (4096). */
   contextSize?: number;
   /** KV cache type of K, by name. Defaults to "f16". */
   cacheTypeK?: string;
@@ -26,6 +26,11 @@ export interface OpenOptions {
   ubatchSize?: number;
   /** Streams that share one cache and are decoded together. Beyond them, streams get a cache of their own and take turns. Defaults to 1. */
   maxStreams?: number;
+  /**
+   * The runtime that must answer, by name, such as "llama.cpp"; nothing else is taken in its place. Defaults to
+   * ELIZA_LLM_BACKEND, or the best that can serve the model.
+   */
+  runtime?: string;
   /** The native library's file. Defaults to ELIZA_INFERENCE_LIBRARY, the platform package's or the built one. */
   libraryPath?: string;
   /** Stops the opening, which then throws CANCELLED with the signal's reason as cause. */
@@ -68,6 +73,7 @@ export const openRules: Rules<OpenOptions> = {
   batchSize: integer(1, 65536),
   ubatchSize: integer(1, 65536),
   maxStreams: integer(1, 256),
+  runtime: name,
   libraryPath: name,
   signal,
 };

@@ -43,6 +43,8 @@ export interface InferenceReport {
   abi: string;
   runtime: string;
   runtimeVersion: string;
+  /** what its sessions can do beyond generating; what is not listed is refused by its name */
+  capabilities: string[];
   device: string;
   /** every runtime that was looked at, and why it was taken or not */
   candidates: { runtime: string; chosen: boolean; reason: string }[];
@@ -132,4 +134,6 @@ export interface StreamReport extends InferenceReport {
     tokensPerSecond: number;
   };
   finishReason: FinishReason;
+  /** tokens that the runtime guessed ahead for this generation, and how many of them were right */
+  speculation: { drafted: number; accepted: number };
 }

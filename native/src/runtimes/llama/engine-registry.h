@@ -6,11 +6,12 @@
 #include <string>
 
 #include "runtimes/llama/engine.h"
+#include "select/llm-backend.h"
 
 namespace eliza {
 
 // The loaded models of one context, one engine each.
-class EngineRegistry {
+class EngineRegistry final : public LlmBackendState {
   public:
     // Loads the model on first use. Throws INVALID_ARG if it is loaded with another n_gpu_layers.
     Engine &engine(const std::string &path, int32_t n_gpu_layers);

@@ -3,7 +3,6 @@
 #include <random>
 #include <thread>
 
-#include "ffi/context.h"
 #include "error/failure.h"
 #include "llama-model.h"
 #include "runtimes/llama/cache-types.h"
@@ -11,18 +10,18 @@
 #include "runtimes/llama/report.h"
 #include "runtimes/llama/slot.h"
 #include "runtimes/llama/vocabulary.h"
+#include "select/default-context.h"
+#include "streaming/prompt-rules.h"
 
 namespace eliza {
 
 namespace {
 
-constexpr int32_t DEFAULT_CONTEXT = 4096;
-
 class LlamaSession final : public LlmBackendSession {
   public:
-    LlamaSession(EliInferenceContext &ctx, Engine &engine, const eliza_llm_stream_config_t &config,
-                 const StreamOptions &options, const ContextShape &shape)
-        : engine_(engine), run_ahead_(options.run_ahead), sequence_(ctx.hub, static_cast<size_t>(options.queue_size)) {
+    LlamaSession(PollHub &hub, Engine &engine, const eliza_llm_stream_config_t &config, const StreamOptions &options,
+                 const ContextShape &shape)
+        : engine_(engine), run_ahead_(options.run_ahead), sequence_(hub, static_cast<size_t>(options.queue_size)) {
         sequence_.max_tokens = config.max_tokens;
         sequence_.sampler = make_sampler(config, options, llama_vocab_n_tokens(vocab()));
         sequence_.started = run_ahead_;
@@ -38,28 +37,17 @@ class LlamaSession final : public LlmBackendSession {
         engine_.detach(sequence_);
     }
 
+    Capabilities capabilities() const override { return llama_capabilities(); }
+
     int prefill(const int32_t *ids, size_t count, char **) override {
-        const auto invalid = [](const std::string &message, const std::string &hint) {
-            throw Failure(Code::INVALID_ARGUMENT, message, hint);
-        };
-        if (ids == nullptr || count == 0) invalid("the prompt is empty", "prefill at least one token");
-        check_tokens(vocab(), ids, count);
-        check_not_cancelled();
-        if (sequence_.generating) {
-            invalid("a generation is running", "take its output to the end, or reset the stream");
-        }
-        if (sequence_.queue.expecting() && sequence_.started) {
-            invalid("the prompt is complete and its answer was asked for",
-                    "hand a prompt over before the first next, and in one call with run_ahead");
-        }
-        const auto room = static_cast<size_t>(sequence_.context_size - sequence_.planned);
-        // One cell stays for the first generated token.
-        if (count + 1 > room) {
-            throw Failure(Code::CONTEXT_FULL,
-                          std::to_string(count) + " prompt tokens do not fit the " + std::to_string(room) + " of " +
-                              std::to_string(sequence_.context_size) + " that are left",
-                          "shorten the prompt, or open the stream with a larger context");
-        }
+        PromptState state;
+        state.vocabulary = llama_vocab_n_tokens(vocab());
+        state.cancelled = sequence_.cancelled;
+        state.generating = sequence_.generating;
+        state.asked_for = sequence_.queue.expecting() && sequence_.started;
+        state.context_size = sequence_.context_size;
+        state.planned = sequence_.planned;
+        check_prompt(ids, count, state);
         {
             const std::lock_guard lock(sequence_.timing_mutex);
             if (sequence_.timing.first_token_us != 0) sequence_.timing = Timing{};
@@ -157,21 +145,24 @@ class LlamaSession final : public LlmBackendSession {
 
 } // namespace
 
-LlmBackendSession *open_llama_session(EliInferenceContext &ctx, const eliza_llm_stream_config_t &config,
-                                      const StreamOptions &options) {
+Capabilities llama_capabilities() {
+    return {Capability::TOKENIZE, Capability::DETOKENIZE,   Capability::TOKENS,   Capability::RESET_KEEP,
+            Capability::SLOTS,    Capability::SHARED_CACHE, Capability::KV_TYPES, Capability::KV_MAP};
+}
+
+std::unique_ptr<LlmBackendSession> open_llama_session(const LlamaPlace &place, const eliza_llm_stream_config_t &config,
+                                                      const StreamOptions &options) {
     // Names first: a misspelt type is told before a model is loaded.
     const ggml_type type_k = cache_type_by_name(config.cache_type_k, 'K');
     const ggml_type type_v = cache_type_by_name(config.cache_type_v, 'V');
-    Engine &engine = ctx.engines->engine(find_gguf(ctx.bundle), config.n_gpu_layers);
+    Engine &engine = place.engines.engine(find_gguf(place.bundle), config.n_gpu_layers);
     const llama_hparams &hparams = engine.model()->hparams;
 
     ContextShape shape;
     shape.type_k = cache_type_for_heads(type_k, hparams, 'K', !options.kv_map.empty());
     shape.type_v = cache_type_for_heads(type_v, hparams, 'V');
-    const int32_t trained = llama_model_n_ctx_train(engine.model());
-    shape.context_size = config.context_size > 0                    ? config.context_size
-                         : trained > 0 && trained < DEFAULT_CONTEXT ? trained
-                                                                    : DEFAULT_CONTEXT;
+    shape.context_size =
+        config.context_size > 0 ? config.context_size : default_context_size(llama_model_n_ctx_train(engine.model()));
     const auto cores = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
     shape.threads = options.threads > 0 ? options.threads : cores;
     shape.max_streams = options.max_streams;
@@ -181,7 +172,7 @@ LlmBackendSession *open_llama_session(EliInferenceContext &ctx, const eliza_llm_
 
     StreamOptions seeded = options;
     if (!options.seed_given) seeded.seed = std::random_device{}();
-    return new LlamaSession(ctx, engine, config, seeded, shape);
+    return std::make_unique<LlamaSession>(place.hub, engine, config, seeded, shape);
 }
 
 } // namespace eliza

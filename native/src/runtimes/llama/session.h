@@ -1,13 +1,25 @@
 #pragma once
 
-#include "select/llm-backend.h"
+#include <memory>
+#include <string>
 
-struct EliInferenceContext;
+#include "select/llm-backend.h"
 
 namespace eliza {
 
-// A session on llama.cpp, the default and the fallback. Throws Failure.
-LlmBackendSession *open_llama_session(EliInferenceContext &ctx, const eliza_llm_stream_config_t &config,
-                                      const StreamOptions &options);
+class EngineRegistry;
+
+// What a session on llama.cpp takes from its context.
+struct LlamaPlace {
+    std::string bundle;
+    PollHub &hub;
+    EngineRegistry &engines;
+};
+
+Capabilities llama_capabilities();
+
+// Throws Failure.
+std::unique_ptr<LlmBackendSession> open_llama_session(const LlamaPlace &place, const eliza_llm_stream_config_t &config,
+                                                      const StreamOptions &options);
 
 } // namespace eliza

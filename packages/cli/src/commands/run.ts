@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type ChatMessage, type OpenOptions, resolveModel, type StreamOptions } from "eliza-inference";
+import { type ChatMessage, type OpenOptions, placeModel, type StreamOptions } from "eliza-inference";
 import { answer } from "../answer.ts";
 import { type CommandLine, UsageError } from "../command-line.ts";
 import { converse } from "../conversation.ts";
@@ -25,7 +25,7 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
       `For example: eliza-inference run ${model} --raw "Once upon a time"`,
     );
   }
-  const { path } = await resolveModel(model);
+  const { path } = await placeModel(model, line.text("runtime"));
   const prompt = converses ? "" : (given ?? (await readAll(host.stdin)));
   if (!converses && prompt.trim() === "")
     throw new UsageError("the prompt is empty", "Give some text to answer.");
@@ -58,12 +58,14 @@ function openOptions(line: CommandLine): OpenOptions {
   const cacheTypeK = line.text("cache-type-k");
   const cacheTypeV = line.text("cache-type-v");
   const kvMap = line.text("kv-map");
+  const runtime = line.text("runtime");
   const threads = line.number("threads");
   const gpuLayers = line.number("n-gpu-layers");
   if (contextSize !== undefined && contextSize > 0) options.contextSize = contextSize;
   if (cacheTypeK !== undefined) options.cacheTypeK = cacheTypeK;
   if (cacheTypeV !== undefined) options.cacheTypeV = cacheTypeV;
   if (kvMap !== undefined) options.kvMap = kvMap;
+  if (runtime !== undefined) options.runtime = runtime;
   if (threads !== undefined) options.threads = threads;
   if (gpuLayers !== undefined) options.gpuLayers = gpuLayers;
   return options;

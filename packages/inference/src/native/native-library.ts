@@ -25,7 +25,16 @@ export interface CacheTypeInfo {
 }
 
 /** What one read of a stream gave. `pending`: nothing is there yet. */
-export type NextResult = { state: "pending" } | { state: "more" | "final"; tokens: number[]; text: string };
+export type NextResult =
+  | { state: "pending" }
+  | {
+      state: "more" | "final";
+      tokens: number[];
+      text: string;
+      /** tokens that the runtime guessed ahead for these, and how many of them were right */
+      drafted: number;
+      accepted: number;
+    };
 
 const TOKENS_CAP = 256;
 const TEXT_CAP = 64 * 1024;
@@ -90,6 +99,11 @@ export class NativeLibrary {
     return JSON.parse(this.#functions.cache_types.call());
   }
 
+  /** Tokens that a stream holds where no number is given, for a model trained on so many; 0: not known. */
+  defaultContextSize(trained: number): number {
+    return this.#functions.default_context_size.call(trained);
+  }
+
   create(bundle: string): ContextHandle {
     const error: Slot = [null];
     return this.#handle("context", this.#functions.create.call(bundle, error), error);
@@ -137,6 +151,8 @@ export class NativeLibrary {
       state: status === 1 ? "final" : "more",
       tokens: Array.from(tokens.subarray(0, Number(count[0]))),
       text: text.toString("utf8", 0, end),
+      drafted: speculation[0]!,
+      accepted: speculation[1]!,
     };
   }
 

@@ -1,0 +1,187 @@
+#include "runtimes/plugin/plugin-factory.h"
+
+#include <random>
+
+#include <nlohmann/json.hpp>
+
+#include "error/failure.h"
+#include "runtimes/plugin/plugin-library.h"
+#include "runtimes/worker/token-source.h"
+
+namespace eliza {
+
+namespace {
+
+#if defined(_WIN32)
+constexpr const char *PREFIX = "", *ENDING = ".dll";
+#elif defined(__APPLE__)
+constexpr const char *PREFIX = "lib", *ENDING = ".dylib";
+#else
+constexpr const char *PREFIX = "lib", *ENDING = ".so";
+#endif
+
+PluginLibrary library_of(const PluginRuntime &runtime) {
+    return open_plugin(runtime.variable, std::string(PREFIX) + runtime.file + ENDING);
+}
+
+// A plugin's answer, "CODE: message\nhint", as the exception that it means.
+[[noreturn]] void fail(const std::string &runtime, const std::string &error) {
+    const size_t colon = error.find(": ");
+    const size_t line = error.find('\n');
+    if (colon != std::string::npos && line != std::string::npos && colon < line) {
+        const std::string name = error.substr(0, colon);
+        const std::string message = error.substr(colon + 2, line - colon - 2);
+#define CODE(known, number, meaning)                                                                                   \
+    if (name == #known) throw Failure(Code::known, message, error.substr(line + 1));
+        ELIZA_ERROR_CODES(CODE)
+#undef CODE
+    }
+    throw Failure(Code::NATIVE_FAULT, runtime + (error.empty() ? " failed without a word" : ": " + error),
+                  "please report this with the runtime's version");
+}
+
+Capabilities capabilities_of_table(const eliza_runtime_plugin_table &table) {
+    Capabilities capabilities{};
+    // What the border can carry; a claim of anything else is not believed.
+    constexpr std::pair<uint64_t, Capability> CARRIED[] = {
+        {ELIZA_CAPABILITY_TOKENIZE, Capability::TOKENIZE}, {ELIZA_CAPABILITY_DETOKENIZE, Capability::DETOKENIZE},
+        {ELIZA_CAPABILITY_TOKENS, Capability::TOKENS},     {ELIZA_CAPABILITY_RESET_KEEP, Capability::RESET_KEEP},
+        {ELIZA_CAPABILITY_GRAMMAR, Capability::GRAMMAR},   {ELIZA_CAPABILITY_SPECULATIVE, Capability::SPECULATIVE},
+    };
+    for (const auto &[bit, capability] : CARRIED) {
+        if ((table.capabilities & bit) != 0) capabilities.add(capability);
+    }
+    return capabilities;
+}
+
+class PluginSource final : public TokenSource {
+  public:
+    PluginSource(std::string runtime, const eliza_runtime_plugin_table &table, const std::string &artifact,
+                 const eliza_llm_stream_config_t &config, const StreamOptions &options)
+        : runtime_(std::move(runtime)), table_(table) {
+        const uint32_t seed = options.seed_given ? options.seed : std::random_device{}();
+        char error[1024] = "";
+        const int status =
+            table.open(artifact.c_str(), &config, seed, options.threads, &session_, error, sizeof(error));
+        if (status < 0 || session_ == nullptr) fail(runtime_, error);
+    }
+    ~PluginSource() override { table_.close(session_); }
+
+    Capabilities capabilities() const override { return capabilities_of_table(table_); }
+    int32_t vocabulary() const override { return table_.vocabulary(session_); }
+    int32_t context_size() const override { return table_.context_size(session_); }
+
+    void prefill(const int32_t *ids, size_t count) override {
+        char error[1024] = "";
+        const int status = table_.prefill(session_, ids, count, error, sizeof(error));
+        if (status < 0) fail(runtime_, error);
+    }
+
+    SourceStep step() override {
+        eliza_plugin_token token{};
+        char error[1024] = "";
+        const int status = table_.step(session_, &token, error, sizeof(error));
+        if (status < 0) fail(runtime_, error);
+        SourceStep step;
+        step.end = status == 1;
+        step.id = token.id;
+        step.bytes.assign(token.bytes, std::min(token.byte_count, sizeof(token.bytes)));
+        step.drafted = token.drafted;
+        step.accepted = token.accepted;
+        return step;
+    }
+
+    int32_t keep(int32_t n_keep) override { return table_.keep(session_, n_keep); }
+
+    void cancel() override {
+        if (table_.cancel != nullptr) table_.cancel(session_);
+    }
+
+    std::vector<int32_t> tokenize(std::string_view text, bool add_special, bool parse_special) const override {
+        std::vector<int32_t> ids(text.size() + 2);
+        const auto into = [&] {
+            return table_.tokenize(session_, text.data(), text.size(), add_special, parse_special, ids.data(),
+                                   ids.size());
+        };
+        int32_t count = into();
+        if (count > static_cast<int32_t>(ids.size())) {
+            ids.resize(static_cast<size_t>(count));
+            count = into();
+        }
+        if (count < 0) fail(runtime_, "");
+        ids.resize(static_cast<size_t>(count));
+        return ids;
+    }
+
+    std::string detokenize(const int32_t *ids, size_t count, bool special) const override {
+        return grown(
+            [&](char *bytes, size_t cap) { return table_.detokenize(session_, ids, count, special, bytes, cap); });
+    }
+
+    std::string report() override {
+        auto report = nlohmann::json::parse(
+            grown([&](char *json, size_t cap) { return table_.report(session_, json, cap); }), nullptr, false);
+        if (!report.is_object()) fail(runtime_, "its report is no JSON object");
+        report["runtimeVersion"] = table_.runtime_version;
+        return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    }
+
+  private:
+    template <typename Fill> std::string grown(Fill fill) const {
+        std::string text(4096, '\0');
+        int32_t length = fill(text.data(), text.size());
+        if (length > static_cast<int32_t>(text.size())) {
+            text.resize(static_cast<size_t>(length));
+            length = fill(text.data(), text.size());
+        }
+        if (length < 0) fail(runtime_, "");
+        text.resize(static_cast<size_t>(length));
+        return text;
+    }
+
+    const std::string runtime_;
+    const eliza_runtime_plugin_table &table_;
+    void *session_ = nullptr;
+};
+
+} // namespace
+
+Verdict PluginFactory::available() const {
+    const PluginLibrary library = library_of(runtime_);
+    if (library.table == nullptr) return Verdict::no(library.reason);
+    char reason[512] = "";
+    if (library.table->available(reason, sizeof(reason)) == 1) return {};
+    return Verdict::no(reason[0] != '\0' ? reason : "its plugin gives no reason");
+}
+
+Verdict PluginFactory::can_serve(const char *bundle) const {
+    if (!runtime_.artifact(bundle).empty()) return {};
+    return Verdict::no(std::string("the bundle has no ") + runtime_.artifacts);
+}
+
+Capabilities PluginFactory::capabilities() const {
+    const PluginLibrary library = library_of(runtime_);
+    return library.table != nullptr ? capabilities_of_table(*library.table) : Capabilities{};
+}
+
+Verdict PluginFactory::supports(const eliza_llm_stream_config_t &config, const StreamOptions &options) const {
+    if (const Verdict verdict = LlmBackendFactory::supports(config, options); !verdict.yes) return verdict;
+    const PluginLibrary library = library_of(runtime_);
+    if (library.table == nullptr || library.table->supports == nullptr) return {};
+    char reason[512] = "";
+    return library.table->supports(&config, reason, sizeof(reason)) == 1 ? Verdict{} : Verdict::no(reason);
+}
+
+LlmBackendSession *PluginFactory::open(EliInferenceContext *ctx, const eliza_llm_stream_config_t *config,
+                                       const StreamOptions &options, char **) {
+    const PluginLibrary library = library_of(runtime_);
+    if (library.table == nullptr) {
+        throw Failure(Code::BACKEND_UNAVAILABLE, std::string(name()) + ": " + library.reason, "install its plugin");
+    }
+    auto source = std::make_unique<PluginSource>(
+        runtime_.name, *library.table, runtime_.artifact(llm_backend_context_bundle_dir(ctx)), *config, options);
+    return open_worker_session(runtime_.name, llm_backend_context_poll_hub(ctx), std::move(source), *config, options)
+        .release();
+}
+
+} // namespace eliza

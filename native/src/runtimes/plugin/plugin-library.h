@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "eliza-runtime-plugin.h"
+
+namespace eliza {
+
+// A plugin's functions, or why there are none.
+struct PluginLibrary {
+    const eliza_runtime_plugin_table *table = nullptr;
+    std::string path;
+    std::string reason;
+};
+
+// Opens a plugin: the file that the environment variable names, else `file` beside this library. It stays open, since
+// what it has brought into the process cannot be taken out again. A plugin that is absent is looked for anew.
+PluginLibrary open_plugin(const char *variable, const std::string &file);
+
+} // namespace eliza

@@ -1,0 +1,304 @@
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "error/failure.h"
+#include "runtimes/worker/token-source.h"
+#include "streaming/output-queue.h"
+#include "streaming/prompt-rules.h"
+#include "streaming/utf8.h"
+
+namespace eliza {
+
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+double ms_between(Clock::time_point from, Clock::time_point to) {
+    if (from == Clock::time_point{} || to <= from) return 0.0;
+    return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+struct WorkerTiming {
+    Clock::time_point asked, prefill_start, first_token, last_token;
+    size_t prompt_tokens = 0;
+    size_t reused_tokens = 0;
+    const char *finish_reason = "";
+};
+
+class WorkerSession final : public LlmBackendSession {
+  public:
+    WorkerSession(std::string runtime, PollHub &hub, std::unique_ptr<TokenSource> source,
+                  const eliza_llm_stream_config_t &config, const StreamOptions &options)
+        : runtime_(std::move(runtime)), source_(std::move(source)),
+          queue_(hub, static_cast<size_t>(options.queue_size)), max_tokens_(config.max_tokens),
+          ubatch_(static_cast<size_t>(options.ubatch_size > 0 ? options.ubatch_size : options.batch_size)),
+          run_ahead_(options.run_ahead) {
+        queue_.set_demand([this] {
+            const std::lock_guard lock(mutex_);
+            started_ = true;
+            changed_.notify_all();
+        });
+        thread_ = std::thread([this] { loop(); });
+    }
+
+    ~WorkerSession() override {
+        queue_.set_demand(nullptr);
+        queue_.cancel();
+        {
+            const std::lock_guard lock(mutex_);
+            cancelled_ = stopping_ = true;
+            changed_.notify_all();
+        }
+        source_->cancel();
+        thread_.join();
+    }
+
+    Capabilities capabilities() const override { return source_->capabilities(); }
+
+    int prefill(const int32_t *ids, size_t count, char **) override {
+        const std::lock_guard lock(mutex_);
+        PromptState state;
+        state.vocabulary = source_->vocabulary();
+        state.cancelled = cancelled_;
+        state.generating = generating_;
+        state.asked_for = queue_.expecting() && started_;
+        state.context_size = source_->context_size();
+        state.planned = static_cast<int32_t>(sequence_.size() + prompt_.size());
+        check_prompt(ids, count, state);
+        if (queue_.expect()) {
+            started_ = run_ahead_;
+            timing_ = WorkerTiming{};
+            timing_.asked = Clock::now();
+            timing_.reused_tokens = sequence_.size();
+        }
+        timing_.prompt_tokens += count;
+        prompt_.insert(prompt_.end(), ids, ids + count);
+        changed_.notify_all();
+        return ELIZA_OK;
+    }
+
+    int cancel() override {
+        {
+            const std::lock_guard lock(mutex_);
+            cancelled_ = true;
+        }
+        queue_.cancel();
+        source_->cancel();
+        return ELIZA_OK;
+    }
+
+    int reset() override {
+        keep(0);
+        return ELIZA_OK;
+    }
+
+    int reset_keep(int32_t n_keep) override {
+        return keep(capabilities().has(Capability::RESET_KEEP) ? std::max(0, n_keep) : 0);
+    }
+
+    int tokens(std::vector<int32_t> *ids, char **) override {
+        const std::lock_guard lock(mutex_);
+        *ids = sequence_;
+        ids->insert(ids->end(), prompt_.begin(), prompt_.end());
+        return ELIZA_OK;
+    }
+
+    int tokenize(const char *text, size_t bytes, bool add_special, bool parse_special, std::vector<int32_t> *ids,
+                 char **) override {
+        *ids = source_->tokenize({text, bytes}, add_special, parse_special);
+        return ELIZA_OK;
+    }
+
+    int detokenize(const int32_t *ids, size_t count, bool special, std::string *text, char **) override {
+        for (size_t i = 0; i < count; ++i) {
+            if (ids[i] >= 0 && ids[i] < source_->vocabulary()) continue;
+            throw Failure(Code::INVALID_ARGUMENT, "token " + std::to_string(i) + " is " + std::to_string(ids[i]),
+                          "ids come from this stream's vocabulary");
+        }
+        Utf8Assembler utf8;
+        *text = utf8.push(source_->detokenize(ids, count, special)) + utf8.flush();
+        return ELIZA_OK;
+    }
+
+    int report(std::string *text, char **) override {
+        std::unique_lock lock(mutex_);
+        const Pause pause(*this, lock);
+        json report = json::parse(source_->report());
+        report["runtime"] = runtime_;
+        report["context"]["size"] = source_->context_size();
+        report["context"]["used"] = sequence_.size();
+        const double decode_ms = ms_between(timing_.first_token, timing_.last_token);
+        report["timing"] = {
+            {"promptTokens", timing_.prompt_tokens},
+            {"reusedTokens", timing_.reused_tokens},
+            {"prefillMs", ms_between(timing_.prefill_start, timing_.first_token)},
+            {"timeToFirstTokenMs", ms_between(timing_.asked, timing_.first_token)},
+            {"decodeTokens", generated_},
+            {"decodeMs", decode_ms},
+            {"tokensPerSecond", decode_ms > 0 ? (generated_ - 1) * 1000.0 / decode_ms : 0.0},
+        };
+        report["finishReason"] = timing_.finish_reason;
+        *text = report.dump(-1, ' ', false, json::error_handler_t::replace);
+        return ELIZA_OK;
+    }
+
+    OutputQueue &output() override { return queue_; }
+
+  private:
+    // The last prompt token is computed only when somebody wants its answer: until then more prompt may come.
+    size_t prompt_ready() const { return prompt_.empty() || started_ ? prompt_.size() : prompt_.size() - 1; }
+    bool has_work() const {
+        if (cancelled_) return false;
+        return generating_ ? queue_.has_room() : prompt_ready() > 0;
+    }
+
+    // While it lives, under the session's lock, the worker leaves the source alone.
+    class Pause {
+      public:
+        Pause(WorkerSession &session, std::unique_lock<std::mutex> &lock) : session_(session) {
+            session.paused_ += 1;
+            session.changed_.wait(lock, [&] { return !session.computing_; });
+        }
+        ~Pause() {
+            session_.paused_ -= 1;
+            session_.changed_.notify_all();
+        }
+
+      private:
+        WorkerSession &session_;
+    };
+
+    void loop() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            changed_.wait(lock, [&] { return stopping_ || (paused_ == 0 && has_work()); });
+            if (stopping_) return;
+            computing_ = true;
+            try {
+                if (generating_) {
+                    generate(lock);
+                } else {
+                    compute_prompt(lock);
+                }
+            } catch (const Failure &failure) {
+                if (!lock.owns_lock()) lock.lock();
+                if (!cancelled_) finish("error", failure.status(), failure.what());
+            } catch (const std::exception &error) {
+                if (!lock.owns_lock()) lock.lock();
+                if (!cancelled_) {
+                    finish(
+                        "error", static_cast<int>(Code::NATIVE_FAULT),
+                        error_text(Code::NATIVE_FAULT, error.what(),
+                                   "reset the stream; if it happens again, please report it with the runtime's name"));
+                }
+            }
+            computing_ = false;
+            changed_.notify_all();
+        }
+    }
+
+    void compute_prompt(std::unique_lock<std::mutex> &lock) {
+        const size_t count = std::min(prompt_ready(), std::max<size_t>(1, ubatch_));
+        const std::vector<int32_t> piece(prompt_.begin(), prompt_.begin() + static_cast<std::ptrdiff_t>(count));
+        if (timing_.prefill_start == Clock::time_point{}) timing_.prefill_start = Clock::now();
+        lock.unlock();
+        source_->prefill(piece.data(), piece.size());
+        lock.lock();
+        sequence_.insert(sequence_.end(), piece.begin(), piece.end());
+        prompt_.erase(prompt_.begin(), prompt_.begin() + static_cast<std::ptrdiff_t>(count));
+        if (!prompt_.empty() || cancelled_) return;
+        generating_ = true;
+        generated_ = 0;
+        utf8_.clear();
+    }
+
+    void generate(std::unique_lock<std::mutex> &lock) {
+        lock.unlock();
+        const SourceStep step = source_->step();
+        lock.lock();
+        const Clock::time_point now = Clock::now();
+        if (generated_ == 0) timing_.first_token = now;
+        timing_.last_token = now;
+        if (!step.end) {
+            sequence_.push_back(step.id);
+            generated_ += 1;
+        }
+        if (cancelled_) return;
+        if (step.end) {
+            finish("stop", ELIZA_OK, "");
+            return;
+        }
+        queue_.push({step.id, utf8_.push(step.bytes), step.drafted, step.accepted});
+        if (max_tokens_ > 0 && generated_ >= max_tokens_) {
+            finish("length", ELIZA_OK, "");
+        } else if (static_cast<int32_t>(sequence_.size()) >= source_->context_size()) {
+            finish("context", ELIZA_OK, "");
+        }
+    }
+
+    void finish(const char *reason, int status, const std::string &error) {
+        generating_ = false;
+        prompt_.clear();
+        timing_.finish_reason = reason;
+        queue_.finish(status, utf8_.flush(), error);
+    }
+
+    int32_t keep(int32_t n_keep) {
+        std::unique_lock lock(mutex_);
+        cancelled_ = true;
+        lock.unlock();
+        source_->cancel();
+        lock.lock();
+        const Pause pause(*this, lock);
+        const int32_t kept = source_->keep(std::min(n_keep, static_cast<int32_t>(sequence_.size())));
+        sequence_.resize(static_cast<size_t>(kept));
+        prompt_.clear();
+        generating_ = false;
+        generated_ = 0;
+        utf8_.clear();
+        timing_ = WorkerTiming{};
+        queue_.restart();
+        started_ = run_ahead_;
+        cancelled_ = false;
+        return kept;
+    }
+
+    const std::string runtime_;
+    const std::unique_ptr<TokenSource> source_;
+    OutputQueue queue_;
+    const int32_t max_tokens_;
+    const size_t ubatch_;
+    const bool run_ahead_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<int32_t> sequence_; // what the source holds
+    std::deque<int32_t> prompt_;    // what it is to compute
+    Utf8Assembler utf8_;
+    WorkerTiming timing_;
+    int32_t generated_ = 0;
+    bool started_ = false; // the reader asked for output
+    bool generating_ = false;
+    bool computing_ = false; // the source is in use
+    int paused_ = 0;
+    bool cancelled_ = false;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+} // namespace
+
+std::unique_ptr<LlmBackendSession> open_worker_session(const std::string &runtime, PollHub &hub,
+                                                       std::unique_ptr<TokenSource> source,
+                                                       const eliza_llm_stream_config_t &config,
+                                                       const StreamOptions &options) {
+    return std::make_unique<WorkerSession>(runtime, hub, std::move(source), config, options);
+}
+
+} // namespace eliza
