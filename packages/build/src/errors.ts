@@ -5,7 +5,8 @@ export type BuildErrorCode =
   | "EDIT_MALFORMED"
   | "EDIT_NOT_UNIQUE"
   | "BUILD_FAILED"
-  | "TARGET_UNKNOWN";
+  | "TARGET_UNKNOWN"
+  | "AUDIT_FAILED";
 
 /** What went wrong while the native library was fetched or built. `hint` says what to do about it. */
 export class BuildError extends Error {

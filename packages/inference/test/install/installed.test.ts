@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFileSync, spawnSync } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { hostTargets } from "@eliza-inference/build/targets";
+import { publint } from "publint";
 import { libraryUnderTest, picoModel } from "../engine/engine-under-test.ts";
 import { install, pack, packAll, type Tarball } from "./pack-and-install.ts";
 
@@ -90,11 +92,46 @@ describe("installed from tarballs, without network, compiler or home", () => {
     assert.match(run().message ?? "", new RegExp(`${target.package}, broken\\.so: .*cannot be loaded`));
   });
 
-  test("the tarball holds what runs and nothing of the repository besides", () => {
-    const { contents } = tarballs.find(({ name }) => name === "eliza-inference")!;
-    assert.ok(contents.includes("dist/index.js") && contents.includes("dist/index.d.ts"));
-    assert.ok(contents.includes("data/calibration.txt"));
-    for (const path of contents)
-      assert.match(path, /^(dist\/.*\.(js|d\.ts)|data\/calibration\.txt|package\.json)$/);
+  test("CommonJS takes the package by import()", async () => {
+    await writeFile(
+      join(app, "common.cjs"),
+      "import('eliza-inference').then(({ Inference }) => console.log(typeof Inference.open));",
+    );
+    assert.equal(
+      execFileSync(process.execPath, ["common.cjs"], { cwd: app, encoding: "utf8" }),
+      "function\n",
+    );
+  });
+
+  test("the tarballs hold what runs, the licence, and nothing of the repository besides", async () => {
+    const own = tarballs.filter(({ name }) => /^(@eliza-inference\/|eliza-inference$)/.test(name));
+    assert.deepEqual(own.map(({ name }) => name).sort(), [
+      ...["@eliza-inference/build", "@eliza-inference/fetch", "eliza-inference"],
+    ]);
+    for (const { name, contents } of own) {
+      const data = name === "eliza-inference" ? ["data/calibration.txt"] : [];
+      for (const path of ["dist/index.js", "dist/index.d.ts", "LICENSE", ...data]) {
+        assert.ok(contents.includes(path), `${name} lacks ${path}`);
+      }
+      const besides = contents.filter((path) => !/^dist\/.*\.(js|d\.ts)$/.test(path));
+      assert.deepEqual(besides.sort(), ["LICENSE", ...data, "package.json"].sort(), name);
+    }
+  });
+
+  test("publint finds no fault, and arethetypeswrong none but that require() cannot load ES modules", async () => {
+    for (const { name, file } of tarballs.filter(({ name }) => name.includes("eliza-inference"))) {
+      const bytes = new Uint8Array(await readFile(file));
+      const { messages } = await publint({ pack: { tarball: bytes.buffer } });
+      assert.deepEqual(messages, [], name);
+      const checked = await checkPackage(createPackageFromTarballData(bytes));
+      assert.ok(checked.types, `${name} has types`);
+      const problems = checked.problems.filter(
+        (problem) =>
+          problem.kind !== "CJSResolvesToESM" &&
+          // Before Node 12 there were no export maps.
+          !(problem.kind === "NoResolution" && problem.resolutionKind === "node10"),
+      );
+      assert.deepEqual(problems, [], name);
+    }
   });
 });
