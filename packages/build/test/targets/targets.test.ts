@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findTarget, hostTargets, TARGETS } from "@eliza-inference/build/targets";
+import { describeTarget } from "../../src/targets/describe-target.ts";
 
 test("every target is either built by something or says why it is not", () => {
   for (const { id, toolchain, refused, needs } of TARGETS) {
@@ -57,4 +58,15 @@ test("the machine that runs this finds the rows that it can load", () => {
   assert.ok(
     hostTargets().every(({ platform, cpu }) => platform === process.platform && cpu === process.arch),
   );
+});
+
+test("a row as people read it says what makes the target, or why nothing does, and never more than was shown", () => {
+  const built = describeTarget(findTarget("linux-arm64"));
+  assert.match(built, /^linux-arm64-cpu\n/);
+  assert.match(built, /built +on a machine of its kind: npm run build:native/);
+  assert.match(built, /shown +kernels alone, emulated by qemu-user/);
+  const refused = describeTarget(findTarget("ios-arm64-metal-fused"));
+  assert.match(refused, /not built +.*Apple's SDK/);
+  assert.match(refused, /shown +nothing/);
+  assert.doesNotMatch(refused, /build:native/);
 });
