@@ -1,5 +1,5 @@
 import { checkOptions, checkValue } from "./arguments/check.ts";
-import { flag, text } from "./arguments/rule.ts";
+import { flag, name, text } from "./arguments/rule.ts";
 import { placeModel, requireWholeBundle } from "./bundle/index.ts";
 import {
   type ChatFormat,
@@ -23,6 +23,7 @@ import {
   checkOpenOptions,
   checkPrompt,
   checkSampling,
+  checkText,
   type OpenOptions,
   type SamplingOptions,
   type StreamOptions,
@@ -32,6 +33,7 @@ import {
 import type { InferenceReport, StreamReport } from "./report.ts";
 import { Session } from "./session.ts";
 import { TokenStream } from "./token-stream.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 export interface TokenizeOptions {
   /** Adds the model's begin token where the model wants one; false by default. */
@@ -87,6 +89,7 @@ export class Inference {
    *   CONTEXT_FAILED, INVALID_ARGUMENT, MAP_NOT_FOUND, MAP_INVALID, MAP_MISMATCH, NATIVE_LIBRARY_MISSING, ABI_MISMATCH
    */
   static async open(model: string, given: OpenOptions = {}): Promise<Inference> {
+    checkValue("the model", model, name);
     const options = checkOpenOptions(given);
     const place = await placeModel(model, options.runtime ?? (process.env.ELIZA_LLM_BACKEND || undefined));
     // Says what is wrong with a file far better than the runtime does.
@@ -103,21 +106,22 @@ export class Inference {
     });
     const context = library.create(place.path);
     const inference = new Inference(library, context, options, map);
-    try {
-      const {
-        timing: _,
-        finishReason: __,
-        ...report
-      } = await inference.#withStream(async (stream) => (await library.report(stream)) as StreamReport);
-      const format = (report.runtime === "llama.cpp" && fileFormat) || reportedFormat(report.model);
-      const { bosToken, eosToken } = format;
-      inference.#report = { ...report, model: { ...report.model, bosToken, eosToken } };
-      inference.#prompter = new ChatPrompter(format, report.model.name || place.path);
-    } catch (error) {
-      await library.destroy(context);
-      throw error;
-    }
+    await untilAborted(inference.#load(place.path, fileFormat), options.signal, () =>
+      library.destroy(context),
+    );
     return inference;
+  }
+
+  async #load(path: string, fileFormat: ChatFormat | undefined): Promise<void> {
+    const {
+      timing: _,
+      finishReason: __,
+      ...report
+    } = await this.#withStream(async (stream) => (await this.#library.report(stream)) as StreamReport);
+    const format = (report.runtime === "llama.cpp" && fileFormat) || reportedFormat(report.model);
+    const { bosToken, eosToken } = format;
+    this.#report = { ...report, model: { ...report.model, bosToken, eosToken } };
+    this.#prompter = new ChatPrompter(format, report.model.name || path);
   }
 
   /**
@@ -197,7 +201,8 @@ export class Inference {
       addSpecial: flag,
       parseSpecial: flag,
     });
-    return this.#withStream((stream) => this.#library.tokenize(stream, given, { addSpecial, parseSpecial }));
+    checkText(given);
+    return this.#withStream((stream) => this.#tokenizer(stream)(given, { addSpecial, parseSpecial }));
   }
 
   /** The text of token ids; `special` spells control tokens out. */
@@ -256,7 +261,10 @@ export class Inference {
   }
 
   #tokenizer(stream: StreamHandle): Tokenize {
-    return async (text, options) => this.#library.tokenize(stream, text, options);
+    return async (text, options) => {
+      checkText(text);
+      return this.#library.tokenizeAnyLength(stream, text, options);
+    };
   }
 
   #withStream<T>(use: (stream: StreamHandle) => T | Promise<T>): Promise<T> {

@@ -126,6 +126,17 @@ export function checkSampling<T extends SamplingOptions>(of: string, given: unkn
   );
 }
 
+/** @throws InferenceError INVALID_ARGUMENT for a text with a NUL, at which C would end it */
+export function checkText(text: string): void {
+  const at = text.indexOf("\0");
+  if (at < 0) return;
+  throw new InferenceError(
+    "INVALID_ARGUMENT",
+    `the text holds the character U+0000, at ${at}`,
+    "Leave it out: it is no text.",
+  );
+}
+
 /** @throws InferenceError INVALID_ARGUMENT unless it is a text or a list; renderChat looks at its messages */
 export function checkPrompt(prompt: unknown): asserts prompt is string | readonly ChatMessage[] {
   if (typeof prompt === "string" || Array.isArray(prompt)) return;

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Ajv, type ValidateFunction } from "ajv";
 import { InferenceError } from "../errors.ts";
+import { packageFile } from "../package-file.ts";
 
 /** bundle.json, as schema/bundle.schema.json has it. */
 export interface BundleManifest {
@@ -19,7 +19,9 @@ export interface BundleManifest {
 
 export const MANIFEST = "bundle.json";
 /** The published schema's file. */
-export const manifestSchema = fileURLToPath(new URL("../../schema/bundle.schema.json", import.meta.url));
+export function manifestSchema(): string {
+  return packageFile("../schema/bundle.schema.json");
+}
 
 let validator: ValidateFunction<BundleManifest> | undefined;
 
@@ -41,7 +43,7 @@ export async function readManifest(bundle: string): Promise<BundleManifest | und
   } catch (error) {
     throw invalid(path, `it is no JSON: ${(error as Error).message}`);
   }
-  validator ??= new Ajv().compile<BundleManifest>(JSON.parse(await readFile(manifestSchema, "utf8")));
+  validator ??= new Ajv().compile<BundleManifest>(JSON.parse(await readFile(manifestSchema(), "utf8")));
   if (!validator(manifest)) {
     const [first] = validator.errors ?? [];
     throw invalid(path, `${first?.instancePath || "it"} ${first?.message}`);

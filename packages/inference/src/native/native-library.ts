@@ -36,6 +36,8 @@ export type NextResult =
       accepted: number;
     };
 
+/** Characters of a text that the event loop has time for. */
+const LONG_TEXT = 16 * 1024;
 const TOKENS_CAP = 256;
 const TEXT_CAP = 64 * 1024;
 const POLL_CAP = 64;
@@ -199,17 +201,21 @@ export class NativeLibrary {
     text: string,
     options: { addSpecial: boolean; parseSpecial: boolean },
   ): Int32Array {
-    const [error, out, count] = [[null] as Slot, [null] as Slot, this.#count];
-    const bytes = terminated(text);
-    const [addSpecial, parseSpecial] = [Number(options.addSpecial), Number(options.parseSpecial)];
-    this.#check(
-      this.#functions.tokenize.call(
-        ...([stream, bytes, bytes.length - 1, addSpecial, parseSpecial] as const),
-        ...([out, count, error] as const),
-      ),
-      error,
-    );
-    return this.#takeTokens(out, count);
+    const { values, slots } = tokenizing(stream, text, options);
+    this.#check(this.#functions.tokenize.call(...values), slots.error);
+    return this.#takeTokens(slots.out, slots.count);
+  }
+
+  /** The same, with long texts on a pool thread: a megabyte takes some tenths of a second. */
+  async tokenizeAnyLength(
+    stream: StreamHandle,
+    text: string,
+    options: { addSpecial: boolean; parseSpecial: boolean },
+  ): Promise<Int32Array> {
+    if (text.length <= LONG_TEXT) return this.tokenize(stream, text, options);
+    const { values, slots } = tokenizing(stream, text, options);
+    this.#check(await this.#functions.tokenize.async(...values), slots.error);
+    return this.#takeTokens(slots.out, slots.count);
   }
 
   detokenize(stream: StreamHandle, ids: Int32Array, special: boolean): string {
@@ -318,4 +324,19 @@ export class NativeLibrary {
 /** UTF-8 with a NUL behind it: koffi passes bytes that are none as NULL. */
 function terminated(text: string): Buffer {
   return Buffer.from(`${text}\0`);
+}
+
+/** The values of a call of tokenize, and the places that it fills. */
+function tokenizing(
+  stream: StreamHandle,
+  text: string,
+  { addSpecial, parseSpecial }: { addSpecial: boolean; parseSpecial: boolean },
+) {
+  const slots = { out: [null] as Slot, count: new BigUint64Array(1), error: [null] as Slot };
+  const bytes = terminated(text);
+  const values = [
+    ...([stream, bytes, bytes.length - 1, Number(addSpecial), Number(parseSpecial)] as const),
+    ...([slots.out, slots.count, slots.error] as const),
+  ] as const;
+  return { values, slots };
 }

@@ -74,6 +74,14 @@ describe("values of a wrong type are refused by name, and never reach the librar
       await refused(() => loose.detokenize!(wrong), `detokenize ${String(wrong)}`);
     }
     await refused(() => session.rewind("3" as never), "rewind");
+    for (const use of [
+      () => inference.tokenize("a\0b"),
+      () => inference.stream("a\0b").text(),
+      () => inference.stream([{ role: "user", content: "a\0b" }]).text(),
+      () => session.generate("a\0b").text(),
+    ]) {
+      assert.match((await refused(use, "a NUL in a text")).message, /U\+0000/);
+    }
     await refused(() => inference.detokenize([1, 2 ** 40]), "an id of 64 bits");
     await refused(() => inference.stream("x", { temperature: "0.7" } as never).text(), "temperature");
     await refused(() => inference.stream("x", { signal: {} } as never).text(), "signal");
@@ -118,6 +126,25 @@ describe("values of a wrong type are refused by name, and never reach the librar
     ]) {
       await refused(use, String(use), "CLOSED");
     }
+  });
+
+  test("open is stopped by its signal, before and while it loads", async () => {
+    for (const signal of [AbortSignal.abort("no"), AbortSignal.timeout(1)]) {
+      const error = await refused(() => Inference.open(model, { libraryPath, signal }), "open", "CANCELLED");
+      assert.equal(error.cause, signal.reason);
+      assert.equal(error.name, "AbortError");
+    }
+  });
+
+  test("a long text is tokenized beside the event loop, to the same tokens", async () => {
+    const piece = "the keeper of the light walks down to the sea\n";
+    const long = piece.repeat(4000);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const ids = await inference.tokenize(long);
+    clearInterval(timer);
+    assert.ok(turns > 0, "the event loop stood still");
+    assert.equal(await inference.detokenize(ids), long);
   });
 
   test("a cancelled generation throws an AbortError by name, with the code CANCELLED", async () => {
