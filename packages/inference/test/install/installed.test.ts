@@ -109,7 +109,7 @@ describe("installed from tarballs, without network, compiler or home", () => {
       ...["@eliza-inference/build", "@eliza-inference/fetch", "eliza-inference"],
     ]);
     for (const { name, contents } of own) {
-      const data = name === "eliza-inference" ? ["data/calibration.txt"] : [];
+      const data = name === "eliza-inference" ? ["data/calibration.txt", "schema/bundle.schema.json"] : [];
       for (const path of ["dist/index.js", "dist/index.d.ts", "LICENSE", ...data]) {
         assert.ok(contents.includes(path), `${name} lacks ${path}`);
       }
