@@ -7,7 +7,7 @@ import { kernelById } from "./kernels.ts";
 import { openDevice } from "./open-device.ts";
 import { Random } from "./random.ts";
 import { alignColumns } from "./report-table.ts";
-import { randomRows } from "./rows.ts";
+import { randomRows, repeated } from "./rows.ts";
 import { trellisCodebooks, trellisUnits } from "./trellis-buffers.ts";
 import { teamSize } from "./variants.ts";
 
@@ -50,15 +50,6 @@ export interface KernelSpeed {
 
 function median(values: number[]): number {
   return values.sort((a, b) => a - b)[values.length >> 1]!;
-}
-
-/** A buffer of `length` bytes with the pattern repeated in it. */
-function repeated(pattern: Uint8Array, length: number): Uint8Array {
-  const out = new Uint8Array(length);
-  for (let at = 0; at < length; at += pattern.length) {
-    out.set(pattern.subarray(0, Math.min(pattern.length, length - at)), at);
-  }
-  return out;
 }
 
 /** Milliseconds of one run of `work(count)`: the median of several measurements, warmed up. */

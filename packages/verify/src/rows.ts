@@ -54,3 +54,13 @@ export function randomRows(
   }
   return bytes;
 }
+
+/** `pattern` again and again, to `length` bytes. */
+export function repeated(pattern: Uint8Array, length: number): Uint8Array {
+  if (pattern.length === length) return pattern;
+  const out = new Uint8Array(length);
+  for (let at = 0; at < length; at += pattern.length) {
+    out.set(pattern.subarray(0, Math.min(pattern.length, length - at)), at);
+  }
+  return out;
+}

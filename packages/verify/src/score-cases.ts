@@ -5,7 +5,7 @@ import { type GoldenRows, goldenRows } from "./golden.ts";
 import { halfQuery } from "./half-queries.ts";
 import { type KernelCase, type PlannedCase, SCORE_TOLERANCE } from "./kernel-case.ts";
 import { Random } from "./random.ts";
-import { randomRows, type ScaleProfile } from "./rows.ts";
+import { randomRows, repeated, type ScaleProfile } from "./rows.ts";
 import { seedCases } from "./seed-cases.ts";
 import { trellisCodebooks, trellisUnits } from "./trellis-buffers.ts";
 import { HEADS, teamSize } from "./variants.ts";
@@ -21,6 +21,8 @@ export interface ScoreShape {
   readonly heads: number;
   /** "token": a position's heads lie together. "head": a head's positions lie together, with a gap between. */
   readonly layout: "token" | "head";
+  /** Positions after which the rows come again; all differ by default. */
+  readonly period?: number;
 }
 
 const DEFAULT_SHAPE: ScoreShape = { nKv: 67, nKvHeads: 2, gqa: 2, rows: 32, heads: 2, layout: "token" };
@@ -56,11 +58,20 @@ export function scoreCase(
   const prepared = queries.map((query) => halfQuery(kv.prepareQuery(query), halfQueries));
   const expected = new Float64Array(nHeads * nKv);
   const magnitude = new Float64Array(nHeads * nKv);
+  const { period = nKv } = shape;
   for (let t = 0; t < nKv; t++) {
     for (let kvHead = 0; kvHead < nKvHeads; kvHead++) {
       const from = (t * nKvHeads + kvHead) * kv.rowBytes;
       const row = encoded.subarray(from, from + kv.rowBytes);
       memory.set(row, t * stride.row + kvHead * stride.head);
+      const before = t - period;
+      if (before >= 0) {
+        for (let head = kvHead * gqa; head < (kvHead + 1) * gqa; head++) {
+          expected[head * nKv + t] = expected[head * nKv + before]!;
+          magnitude[head * nKv + t] = magnitude[head * nKv + before]!;
+        }
+        continue;
+      }
       const decoded = kv.decodeRotated(row);
       for (let g = 0; g < gqa; g++) {
         const query = prepared[kvHead * gqa + g]!;
@@ -118,7 +129,9 @@ function generated(
     ...{ kernel, formats: [format], name, origin: "generated", long, files: [] },
     make: (halfQueries) => {
       const random = new Random(codec.headDim * 131 + shape.nKv * 17 + shape.gqa);
-      const encoded = randomRows(codec, shape.nKv * shape.nKvHeads, random, scales);
+      const { period = shape.nKv } = shape;
+      const rows = randomRows(codec, period * shape.nKvHeads, random, scales);
+      const encoded = repeated(rows, shape.nKv * shape.nKvHeads * codec.rowBytes);
       const queries = Array.from({ length: shape.nKvHeads * shape.gqa }, () => random.floats(codec.headDim));
       return scoreCase(kernel, format, shape, encoded, queries, halfQueries);
     },
@@ -139,8 +152,8 @@ function golden(kernel: KernelEntry, { format, label, files, count, read }: Gold
 /** Whole slices of 128 values, a slice alone that is not whole, and a last slice of 32, 64 and 96. */
 const HEAD_DIMS = [64, 96, 128, 160, 192, 224, 256, 320, 512];
 const SCALES: readonly ScaleProfile[] = ["tiny", "huge", "zero", "nan"];
-/** More positions than 16 bits count, and more than a whole group beyond them. */
-const MANY_POSITIONS = 65_536 + 67;
+/** More positions than 16 bits count, and more than a whole group beyond them; rows come again after a prime. */
+const MANY_POSITIONS = { nKv: 65_536 + 67, period: 1021 };
 
 /** All cases of a score kernel: the seed's, golden rows, then generated ones that vary one thing at a time. */
 export function scoreCases(kernel: KernelEntry): PlannedCase[] {
@@ -175,7 +188,7 @@ export function scoreCases(kernel: KernelEntry): PlannedCase[] {
   plan.push(generated(kernel, wide, { rows: 128, nKv: 200, gqa: 8, heads: 8 }));
   for (const nKv of [1, 2, 32, 257]) more({ nKv, nKvHeads: 1 });
   more({ nKv: 4096, nKvHeads: 1 }, "normal", true);
-  more({ nKv: MANY_POSITIONS, nKvHeads: 1, gqa: 1, heads: 1, rows: 128 }, "normal", true);
+  more({ ...MANY_POSITIONS, nKvHeads: 1, gqa: 1, heads: 1, rows: 128 }, "normal", true);
   for (const scales of SCALES) more({}, scales);
   more({ layout: "head", nKv: 45 });
   return plan;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import koffi from "koffi";
@@ -38,14 +38,6 @@ const FLAGS = [
   "-Wno-pass-failed",
   "-Wno-unused-function",
   "-Wno-unused-const-variable",
-];
-const SHIM_FILES = [
-  "threads.h",
-  "scheduler.h",
-  "metal/metal_stdlib",
-  "cuda/cuda_runtime.h",
-  "cuda/cuda_fp16.h",
-  "cuda/warp_emulation.h",
 ];
 /** Forward, backward, and two seeds: a missing barrier shows as results that differ between them. */
 const ORDERS = [0, 1, 99, 12345];
@@ -205,7 +197,10 @@ export function buildEmulated(
   const symbols = entryPoints(backend, entry);
   const path = emulatedSource(backend, entry.stem);
   const shim = shimFolder();
-  const shimText = SHIM_FILES.map((file) => readFileSync(join(shim, file), "utf8"));
+  const shimText = readdirSync(shim, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => readFileSync(join(file.parentPath, file.name), "utf8"))
+    .sort();
   const sources = sourceHash(path);
   const rest = [sha256(shimText.join("\0")), process.arch, ...FLAGS, ...symbols, ...definitions];
   const artefact = cached(sources, rest, "so", (target) => {
