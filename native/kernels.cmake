@@ -49,7 +49,8 @@ add_library(eliza_kv SHARED $<TARGET_OBJECTS:eliza_kv_objects>)
 target_link_libraries(eliza_kv PRIVATE m)
 
 target_sources(ggml-base PRIVATE $<TARGET_OBJECTS:eliza_kv_objects>)
-target_sources(ggml-cpu PRIVATE ${CMAKE_CURRENT_LIST_DIR}/src/ggml/cpu/eliza-attention.c)
+target_sources(ggml-cpu PRIVATE ${CMAKE_CURRENT_LIST_DIR}/src/ggml/cpu/eliza-attention.c
+    ${CMAKE_CURRENT_LIST_DIR}/src/ggml/cpu/eliza-set-rows.c)
 foreach (target IN ITEMS ggml-base ggml-cpu llama)
     target_include_directories(${target} PRIVATE ${KERNELS_DIR}/include ${CMAKE_CURRENT_LIST_DIR}/src/ggml/cpu)
 endforeach ()
