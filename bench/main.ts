@@ -35,6 +35,10 @@ const benchmarks: Record<
     what: "attention on the CPU against pristine llama.cpp's, by type, head size and context",
     load: () => import("./attention-cpu/attention-cpu.ts"),
   },
+  "long-context": {
+    what: "prompt and decode at 1,000 to 16,000 tokens by cache type, with pristine llama.cpp in turn",
+    load: () => import("./long-context/long-context.ts"),
+  },
   "first-token": {
     what: "from typing npm start to the first letter of the answer",
     load: () => import("./first-token/first-token.ts"),

@@ -8,8 +8,12 @@ target_include_directories(eliza-quality PRIVATE ${LLAMA_CPP_DIR}/src ${LLAMA_CP
 target_link_libraries(eliza-quality PRIVATE llama ggml)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/distribution.cpp PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
 
-find_package(Threads REQUIRED)
+# Prompt and decode at long contexts, for bench/long-context.
+add_executable(eliza-long-context ${CMAKE_CURRENT_LIST_DIR}/long-context.cpp)
+target_link_libraries(eliza-long-context PRIVATE llama ggml)
+
 # The attention operation, for bench/attention-cpu to load beside the other tree's.
+find_package(Threads REQUIRED)
 add_library(eliza-attention-op MODULE ${CMAKE_CURRENT_LIST_DIR}/attention-op.cpp)
 target_link_libraries(eliza-attention-op PRIVATE ggml ggml-base ggml-cpu Threads::Threads)
 if (CMAKE_SYSTEM_NAME STREQUAL "Linux") # or one tree would run the other's code

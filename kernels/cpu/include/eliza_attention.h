@@ -73,6 +73,8 @@ ELIZA_KV_API size_t eliza_attention_work_size(const eliza_attention *attention, 
 // Called by every thread with the same attention and work. The result does not depend on the number of threads.
 ELIZA_KV_API void eliza_attention_compute(const eliza_attention *attention, void *work,
                                           const eliza_attention_threads *threads);
+// The same by the calling thread alone; work as for one thread.
+ELIZA_KV_API void eliza_attention_compute_alone(const eliza_attention *attention, void *work);
 
 #ifdef __cplusplus
 }

@@ -142,3 +142,13 @@ void eliza_attention_compute(const eliza_attention *attention, void *work, const
     threads->barrier(threads->pool);
     BODIES[eliza_kv_isa_id()](attention, &plan, base, base + partial_bytes(attention, &plan), threads);
 }
+
+static void nobody_waits(void *pool) { (void)pool; }
+static void start_at_zero(void *pool) { *(int *)pool = 0; }
+static int take_next(void *pool) { return (*(int *)pool)++; }
+
+void eliza_attention_compute_alone(const eliza_attention *attention, void *work) {
+    int next = 0;
+    const eliza_attention_threads threads = {0, 1, &next, nobody_waits, start_at_zero, take_next};
+    eliza_attention_compute(attention, work, &threads);
+}

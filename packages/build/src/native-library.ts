@@ -26,7 +26,12 @@ export interface NativeLibrary {
   tool(name: NativeTool): string;
 }
 
-export const PRISTINE_TOOLS = ["eliza-logits", "eliza-quality", "eliza-attention-op"] as const;
+export const PRISTINE_TOOLS = [
+  "eliza-logits",
+  "eliza-quality",
+  "eliza-attention-op",
+  "eliza-long-context",
+] as const;
 export const TOOLS = [...PRISTINE_TOOLS, "eliza-stream-loop", "eliza-native-tests"] as const;
 export type NativeTool = (typeof TOOLS)[number];
 

@@ -12,6 +12,7 @@ import type {
 import { VerifyError } from "../errors.ts";
 import { HostBuffer } from "../host-buffer.ts";
 import { buildCpuLibrary } from "./build-library.ts";
+import { attentionOf, type CpuAttention } from "./cpu-attention.ts";
 import { CPU_RUNS, type CpuFormat, type Native } from "./cpu-runs.ts";
 import { type LibraryBuild, readLibraryBuild } from "./library-build.ts";
 
@@ -42,6 +43,7 @@ export class CpuDevice implements Device {
   readonly schedules = 1;
   readonly #find: (cacheName: string, headDim: number) => unknown;
   readonly #packQuery: Native;
+  readonly #attention: CpuAttention;
   readonly #build: LibraryBuild;
   /** Held: a library that is collected is unloaded, and its functions with it. */
   readonly library: Library;
@@ -67,6 +69,7 @@ export class CpuDevice implements Device {
     this.#packQuery = library.func(
       "void eliza_kv_qjl1_256_pack_query(float *sketch, _Out_ uint8_t *prepared, int64_t n)",
     ) as unknown as Native;
+    this.#attention = attentionOf(library);
     const path = library.func("str eliza_kv_isa()")() as string;
     const instructionSets = isa === undefined ? INSTRUCTION_SETS.filter((name) => setIsa(name)) : [isa];
     setIsa(path);
@@ -112,6 +115,8 @@ export class CpuDevice implements Device {
       decodeRotated: koffi.decode(fields.decode_rotated, decodeType) as Native,
       prepareQuery: koffi.decode(fields.prepare_query, prepareType) as Native,
       dot: koffi.decode(fields.dot, dotType) as Native,
+      type: fields.type as number,
+      attention: this.#attention,
     };
   }
 

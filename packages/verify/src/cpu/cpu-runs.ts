@@ -1,6 +1,7 @@
 import koffi from "koffi";
 import type { FamilyName, KernelEntry } from "../device.ts";
 import { floatFromHalf } from "../half-queries.ts";
+import { attend, type CpuAttention } from "./cpu-attention.ts";
 
 /** A function of libeliza_kv. */
 export type Native = (...args: readonly unknown[]) => void;
@@ -19,6 +20,9 @@ export interface CpuFormat {
   readonly decodeRotated: Native;
   readonly prepareQuery: Native;
   readonly dot: Native;
+  /** ggml's id of the type. */
+  readonly type: number;
+  readonly attention: CpuAttention;
 }
 
 function floats(bytes: Uint8Array): Float32Array {
@@ -135,8 +139,13 @@ const prepareQuery: CpuRun = (_entry, [format], [queries, prepared], params) => 
   }
 };
 
+const attention: CpuRun = (_entry, formats, buffers, params) => {
+  attend(formats[0]!.attention, formats, buffers, params);
+};
+
 /** What the library computes, by family. */
 export const CPU_RUNS: Readonly<Partial<Record<FamilyName, CpuRun>>> = {
+  attention,
   score,
   mul_mv: mulMv,
   get_rows: getRows,
