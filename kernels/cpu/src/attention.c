@@ -3,7 +3,7 @@
 #include "isa.h"
 
 // Enough items for many threads to share evenly, and few enough for partial results to stay small.
-enum { MANY_ITEMS = 32, MOST_ITEMS = 256, BLOCK_ROWS = 128, LEAST_CHUNK = 1024 };
+enum { MANY_ITEMS = 32, MOST_ITEMS = 256, BLOCK_ROWS = 128, LEAST_CHUNK = 128 };
 
 static attention_fn *const BODIES[ELIZA_KV_ISA_COUNT] = {
     [ELIZA_KV_SCALAR] = attention_scalar,
