@@ -28,8 +28,8 @@ int64_t integer(const std::string &key, const json &value, int64_t low, int64_t 
 
 StreamOptions parse_stream_options(const char *text) {
     StreamOptions options;
-    if (text == nullptr || text[0] == '\0') return options;
-    const json parsed = json::parse(text, nullptr, false);
+    const bool is_given = text != nullptr && text[0] != '\0';
+    const json parsed = is_given ? json::parse(text, nullptr, false) : json::object();
     if (!parsed.is_object()) invalid("the options are not a JSON object", "pass an object, or NULL for none");
     for (const auto &[key, value] : parsed.items()) {
         if (key == "seed") {

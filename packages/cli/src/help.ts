@@ -28,7 +28,7 @@ const commands: Readonly<Record<CommandName, { usage: string; summary: string; e
   bundle: {
     usage: "eliza-inference bundle create|check FOLDER",
     summary:
-      "Writes a bundle's bundle.json, or holds the bundle against it: files, sizes, hashes, kernels. A bundle is a\nfolder with a model in text/; docs/bundles.md has the format.",
+      "Writes a bundle's bundle.json, or holds the bundle against it: files, sizes, hashes, kernels. A bundle is a\nfolder with a model in text/; docs/runtimes.md has the format.",
     examples: [
       "eliza-inference bundle create ./my-bundle --licence Apache-2.0 --minimum-kernels turbo4",
       "eliza-inference bundle check ./my-bundle",

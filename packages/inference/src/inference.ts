@@ -84,7 +84,7 @@ export class Inference {
   /**
    * Loads a model and makes room for one stream, so that what cannot work fails here.
    *
-   * @param model a .gguf file, a bundle folder (docs/bundles.md), or the name of a model that was pulled
+   * @param model a .gguf file, a bundle folder (docs/runtimes.md), or the name of a model that was pulled
    * @throws InferenceError MODEL_NOT_FOUND, MODEL_INVALID, CACHE_TYPE_UNSUPPORTED, BACKEND_UNAVAILABLE, OUT_OF_MEMORY,
    *   CONTEXT_FAILED, INVALID_ARGUMENT, MAP_NOT_FOUND, MAP_INVALID, MAP_MISMATCH, NATIVE_LIBRARY_MISSING, ABI_MISMATCH
    */
