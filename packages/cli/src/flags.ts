@@ -88,7 +88,7 @@ export const flags: readonly Flag[] = [
     value: "N",
     number: integer(64, 1 << 24),
     commands: ["calibrate"],
-    help: "tokens to look at, in whole windows; default 24576",
+    help: "tokens to look at, in whole windows; default 2048, or one window",
   },
   {
     name: "context",

@@ -19,7 +19,7 @@ const commands: Readonly<Record<CommandName, { usage: string; summary: string; e
   calibrate: {
     usage: "eliza-inference calibrate MODEL",
     summary:
-      "Learns a map of a model's KV cache. Coded caches then lose less; run uses it by itself (--kv-map auto).\nTakes minutes on a CPU, once a model.",
+      "Learns a map of a model's KV cache. Coded caches then lose less; run uses it by itself (--kv-map auto).\nTakes some seconds on a CPU, once a model.",
     examples: [
       "eliza-inference calibrate smollm2-135m",
       "eliza-inference calibrate ./model.gguf --text notes.txt --tokens 8192",

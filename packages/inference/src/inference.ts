@@ -94,7 +94,8 @@ export class Inference {
     const place = await placeModel(model, options.runtime ?? (process.env.ELIZA_LLM_BACKEND || undefined));
     // Says what is wrong with a file far better than the runtime does.
     const file = place.gguf === undefined ? undefined : await readGguf(place.gguf);
-    const fileFormat = file && (await readChatFormat(file));
+    const fileFormat = file && readChatFormat(file); // while the model is loaded
+    fileFormat?.catch(() => undefined);
     const library = await loadLibrary(options.libraryPath);
     if (place.bundle) await requireWholeBundle(place.bundle, library.cacheTypes());
     const map = await chooseMap(place.gguf, {
@@ -112,13 +113,13 @@ export class Inference {
     return inference;
   }
 
-  async #load(path: string, fileFormat: ChatFormat | undefined): Promise<void> {
+  async #load(path: string, fileFormat: Promise<ChatFormat> | undefined): Promise<void> {
     const {
       timing: _,
       finishReason: __,
       ...report
     } = await this.#withStream(async (stream) => (await this.#library.report(stream)) as StreamReport);
-    const format = (report.runtime === "llama.cpp" && fileFormat) || reportedFormat(report.model);
+    const format = (report.runtime === "llama.cpp" && (await fileFormat)) || reportedFormat(report.model);
     const { bosToken, eosToken } = format;
     this.#report = { ...report, model: { ...report.model, bosToken, eosToken } };
     this.#prompter = new ChatPrompter(format, report.model.name || path);

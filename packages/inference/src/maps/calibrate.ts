@@ -16,10 +16,12 @@ export function calibrationTextPath(): string {
   return packageFile("../data/calibration.txt");
 }
 
+const defaultTokens = 2048;
+
 export interface CalibrateOptions {
   /** A text file to look at in place of the one that comes with the package. */
   textPath?: string;
-  /** Tokens to look at, rounded down to whole windows. Defaults to 24,576. */
+  /** Tokens to look at, rounded down to whole windows. Defaults to 2,048, or one window: 24,576 gave hardly better maps (docs/learned-maps.md). */
   tokens?: number;
   /** Tokens that the model sees at once. Defaults to 2,048; contexts of any length can use the result. */
   contextSize?: number;
@@ -74,7 +76,7 @@ export async function calibrate(model: string, given: CalibrateOptions = {}): Pr
   const context = library.create(path);
   try {
     const calibration = await library.openCalibration(context, text, {
-      ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
+      tokens: options.tokens ?? Math.max(defaultTokens, options.contextSize ?? 0),
       ...(options.contextSize === undefined ? {} : { window: options.contextSize }),
       ...(options.threads === undefined ? {} : { threads: options.threads }),
     });
