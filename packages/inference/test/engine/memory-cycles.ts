@@ -29,7 +29,8 @@ const streams = await growth(200, 20, async () => {
   await inference.stream("one two", { maxTokens: 2 }).text();
 });
 await inference.close();
-const models = await growth(20, 5, async () => {
+// What the allocator keeps for reuse is as large as it gets after some twenty models.
+const models = await growth(20, 20, async () => {
   const other = await Inference.open(model, { libraryPath, contextSize: 512 });
   await other.stream("one two", { maxTokens: 2 }).text();
   await other.close();
