@@ -159,6 +159,9 @@ ELIZA_API EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx
 //   penalty_last_n tokens the repeat penalty looks back; default 64
 //   run_ahead     boolean: generate as soon as the prompt is in, without waiting for the first next; default false
 //   queue_size    tokens generated ahead of the reader; default 256
+//   exact_tokens  of each sequence, how many of the latest tokens stay f16 beside a coded cache; at most the context;
+//                 default 128, 0 turns it off; of no effect where neither K nor V is coded
+//   exact_sinks   the same of the first tokens; default 4
 //   kv_map        file of a solved map of the KV cache for this model (docs/learned-maps.md); default none
 //   runtime       name of the runtime that must answer, as ELIZA_LLM_BACKEND; default: the best that can
 ELIZA_API EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx,

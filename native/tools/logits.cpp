@@ -2,9 +2,11 @@
 //
 // The tokens are decimal ids, separated by white space. Keys: k, v (cache types), threads, ubatch; flash (0: without
 // flash attention, which keeps a float32 cache float32 to the end); shift, tokens to drop from the front after two
-// thirds, the rest moving up; sequences, copies of the text computed side by side, of which the last is written; map,
-// a solved learned map. The same source builds against llama.cpp with and without edits, so that the two can be
-// compared bit by bit.
+// thirds, the rest moving up; sequences, copies of the text computed side by side, of which the last is written;
+// unified (1: they share one stream of cells); step, how many tokens of each are decoded at a time (0: all); map, a
+// solved learned map; exact, as W,S: the latest W tokens and the first S stay f16 beside a coded cache. The same source
+// builds against llama.cpp with and without edits, so that the two can be compared bit by bit.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -41,7 +43,8 @@ ggml_type type_by_name(const std::string &name) {
 int main(int argc, char **argv) {
     if (argc < 3) fail("usage: eliza-logits MODEL TOKENS_FILE [key=value...]");
     std::map<std::string, std::string> options{{"k", "f16"},   {"v", "f16"},   {"threads", "2"},   {"ubatch", "512"},
-                                               {"flash", "1"}, {"shift", "0"}, {"sequences", "1"}, {"map", ""}};
+                                               {"flash", "1"}, {"shift", "0"}, {"sequences", "1"}, {"map", ""},
+                                               {"exact", ""},  {"step", "0"},  {"unified", "0"}};
     for (int i = 3; i < argc; ++i) {
         const char *equals = std::strchr(argv[i], '=');
         if (equals == nullptr) fail(std::string("not key=value: ") + argv[i]);
@@ -68,7 +71,13 @@ int main(int argc, char **argv) {
     params.type_v = type_by_name(options["v"]);
     if (options["flash"] == "0") params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
     params.swa_full = false;
+    params.kv_unified = options["unified"] == "1";
 #ifdef ELIZA_MAPS
+    if (!options["exact"].empty()) {
+        char *end = nullptr;
+        params.exact_recent = static_cast<uint32_t>(std::strtoul(options["exact"].c_str(), &end, 10));
+        if (*end == ',') params.exact_sinks = static_cast<uint32_t>(std::strtoul(end + 1, nullptr, 10));
+    }
     std::unique_ptr<eliza::LearnedMap> map;
     if (!options["map"].empty()) {
         try {
@@ -79,7 +88,8 @@ int main(int argc, char **argv) {
         params.kv_map = map->graph();
     }
 #else
-    if (!options["map"].empty()) fail("llama.cpp without edits takes no map");
+    if (!options["map"].empty() || !options["exact"].empty())
+        fail("llama.cpp without edits takes no map and no window");
 #endif
     llama_context *context = llama_init_from_model(model, params);
     if (context == nullptr) fail("cannot make the context");
@@ -112,7 +122,14 @@ int main(int argc, char **argv) {
             std::fwrite(llama_get_logits_ith(context, i), sizeof(float), vocabulary, stdout);
         }
     };
-    decode(0, before_shift, 0);
+    const auto step = static_cast<size_t>(std::stoi(options["step"]));
+    const auto decode_steps = [&](size_t from, size_t to, int32_t moved) {
+        for (size_t next = 0; from < to; from = next) {
+            next = step == 0 ? to : std::min(to, from + step);
+            decode(from, next, moved);
+        }
+    };
+    decode_steps(0, before_shift, 0);
     if (shift > 0) {
         llama_memory_t memory = llama_get_memory(context);
         if (!llama_memory_can_shift(memory)) fail("this cache cannot shift");
@@ -120,7 +137,7 @@ int main(int argc, char **argv) {
             llama_memory_seq_rm(memory, sequence, 0, shift);
             llama_memory_seq_add(memory, sequence, shift, -1, -shift);
         }
-        decode(before_shift, tokens.size(), shift);
+        decode_steps(before_shift, tokens.size(), shift);
     }
     llama_batch_free(batch);
     llama_free(context);

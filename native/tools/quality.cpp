@@ -5,7 +5,8 @@
 // of the whole distribution from the reference's, whether the likeliest token is the same, and the probability of the
 // token that follows. @BATCH decodes the scored positions BATCH tokens at a time (1 is how a reply is generated);
 // otherwise, and before `start`, `ubatch` at a time.
-// +NAME, a name that begins with map, stores through the learned map of the key NAME, a solved one's file.
+// +NAME, a name that begins with map, stores through the learned map of the key NAME, a solved one's file. ~W,S keeps
+// the latest W tokens and the first S as f16 beside the coded ones. In this order: K/V~W,S@BATCH+NAME.
 //
 // Keys: start, ubatch, threads; gpu, layers on a GPU, cache and maps included (0), which
 // cpucache=1 keeps on the processor with attention; shifts, how often everything in the cache moves to later positions, a token being decoded
@@ -62,6 +63,7 @@ struct Cache {
     std::string k, v;
     int32_t batch = 0; // 0: ubatch
     std::string map;   // key of its learned map, empty for none
+    uint32_t exact_tokens = 0, exact_sinks = 0;
 };
 
 Cache parse_cache(const std::string &asked) {
@@ -72,7 +74,13 @@ Cache parse_cache(const std::string &asked) {
     const size_t at = name.find('@');
     if (slash == std::string::npos) fail("not K/V: " + name);
     cache.k = name.substr(0, slash);
-    cache.v = name.substr(slash + 1, at == std::string::npos ? at : at - slash - 1);
+    const size_t tilde = std::min(name.find('~'), name.size());
+    cache.v = name.substr(slash + 1, std::min(at, tilde) - slash - 1);
+    if (tilde < name.size()) {
+        std::istringstream window(name.substr(tilde + 1));
+        char comma = 0;
+        if (!(window >> cache.exact_tokens >> comma >> cache.exact_sinks) || comma != ',') fail("not ~W,S: " + name);
+    }
     if (at != std::string::npos) cache.batch = std::stoi(name.substr(at + 1));
     return cache;
 }
@@ -144,6 +152,8 @@ struct Scores {
                 {"k", cache.k},
                 {"v", cache.v},
                 {"batch", cache.batch},
+                {"exactTokens", cache.exact_tokens},
+                {"exactSinks", cache.exact_sinks},
                 {"typeK", type_k},
                 {"typeV", type_v},
                 {"chunks", chunks},
@@ -216,6 +226,12 @@ MappedContext make_context(llama_model *model, const Cache &cache, size_t tokens
     params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
     params.swa_full = false;
     params.offload_kqv = options.cache_on_gpu;
+#ifdef ELIZA_MAPS
+    params.exact_recent = cache.exact_tokens;
+    params.exact_sinks = cache.exact_sinks;
+#else
+    if (cache.exact_tokens > 0 || cache.exact_sinks > 0) fail("llama.cpp without edits keeps nothing exact");
+#endif
     MapPtr map = load_map(model, cache, params, options);
     ContextPtr context(llama_init_from_model(model, params));
     return {std::move(map), std::move(context)};

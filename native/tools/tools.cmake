@@ -37,7 +37,8 @@ if (NOT ELIZA_PRISTINE)
     add_executable(eliza-native-tests ${NATIVE_TESTS} $<TARGET_OBJECTS:elizainference_objects>
         $<TARGET_OBJECTS:elizainference_runtimes>)
     target_include_directories(eliza-native-tests PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../include
-        ${CMAKE_CURRENT_LIST_DIR}/../src ${KERNELS_DIR}/include ${LLAMA_CPP_DIR}/src)
+        ${CMAKE_CURRENT_LIST_DIR}/../src ${CMAKE_CURRENT_LIST_DIR}/../src/runtimes/llama/graph ${KERNELS_DIR}/include
+        ${LLAMA_CPP_DIR}/src)
     target_link_libraries(eliza-native-tests PRIVATE llama ggml ggml-base ggml-cpu Threads::Threads)
     set_target_properties(eliza-stream-loop PROPERTIES BUILD_RPATH "$ORIGIN")
 endif ()

@@ -47,6 +47,10 @@ StreamOptions parse_stream_options(const char *text) {
             options.penalty_last_n = static_cast<int32_t>(integer(key, value, 0, 65536));
         } else if (key == "queue_size") {
             options.queue_size = static_cast<int32_t>(integer(key, value, 1, 65536));
+        } else if (key == "exact_tokens") {
+            options.exact_tokens = static_cast<int32_t>(integer(key, value, 0, INT32_MAX));
+        } else if (key == "exact_sinks") {
+            options.exact_sinks = static_cast<int32_t>(integer(key, value, 0, INT32_MAX));
         } else if (key == "min_p") {
             if (!value.is_number() || !(value.get<double>() >= 0.0 && value.get<double>() <= 1.0)) {
                 invalid("option min_p is " + value.dump(), "give a number from 0 to 1");

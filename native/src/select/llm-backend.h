@@ -32,6 +32,9 @@ struct StreamOptions {
     int32_t queue_size = 256;
     std::string kv_map;  // a solved map's file; empty: none
     std::string runtime; // a hard choice by name; empty: none
+    // Of each sequence, how many of the latest and of the first tokens stay f16 beside a coded cache; -1: the default.
+    int32_t exact_tokens = -1;
+    int32_t exact_sinks = -1;
 };
 
 // One runtime that was looked at when a stream was opened, and why it was taken or not.

@@ -55,7 +55,9 @@ export function reportText(report: StreamReport): string {
   const { kv, timing } = report;
   const where = [`${report.runtime} ${report.runtimeVersion}`, report.device];
   const map = kv.map ? ` through map ${kv.map.statisticsSha256.slice(0, 8)}` : "";
-  const cache = `K ${kv.typeK}, V ${kv.typeV}${map}: ${countText(kv.bytesPerToken)} KV bytes a token`;
+  const { tokens, sinks } = kv.exact;
+  const exact = tokens + sinks > 0 ? `, exact ${tokens} + ${sinks}` : "";
+  const cache = `K ${kv.typeK}, V ${kv.typeV}${map}${exact}: ${countText(kv.bytesPerToken)} KV bytes a token`;
   const speed = timing.decodeTokens > 1 ? ` at ${timing.tokensPerSecond.toFixed(1)} a second` : "";
   return [
     [...where, cache].join(" · "),

@@ -1,5 +1,12 @@
 import { basename } from "node:path";
-import { type ChatMessage, InferenceError, type StreamOptions, type StreamReport } from "eliza-inference";
+import {
+  type ChatMessage,
+  InferenceError,
+  type InferenceReport,
+  type OpenOptions,
+  type StreamOptions,
+  type StreamReport,
+} from "eliza-inference";
 import type { Answer, Engine } from "../src/index.ts";
 
 /**
@@ -23,7 +30,7 @@ export const fakeEngine: Engine = {
     if (name === "broken.gguf") throw new TypeError("a fault of ours");
     const report = reportOf(path, name === "base.gguf" ? "" : "a template", openOptions.cacheTypeK ?? "f16");
     return {
-      report: () => report,
+      report: () => ({ ...report, preset: presetOf(openOptions), hint: null }),
       session: async (options = {}) => ({
         generate: (messages, { signal } = {}) =>
           name === "slow.gguf"
@@ -39,6 +46,10 @@ export const fakeEngine: Engine = {
     };
   },
 };
+
+function presetOf({ cache }: OpenOptions): InferenceReport["preset"] {
+  return cache === undefined ? null : { name: cache, why: "the test says so" };
+}
 
 function echo(report: StreamReport, input: string | readonly ChatMessage[], rest: object): Answer {
   const text = JSON.stringify({ input, ...rest }, (key, value) => (key === "signal" ? undefined : value));
@@ -99,6 +110,7 @@ function reportOf(path: string, chatTemplate: string, typeK: string): StreamRepo
       graphRotationK: false,
       graphRotationV: false,
       map: null,
+      exact: { tokens: 0, sinks: 0, rowsPerStream: 0, bytes: 0, reason: "neither K nor V is coded" },
       bytesPerToken: 12_345,
       bytesComputed: 98_760,
       bytesTotal: 98_760,

@@ -1,6 +1,7 @@
 import { checkOptions, checkValue } from "./arguments/check.ts";
 import { flag, name, text } from "./arguments/rule.ts";
 import { placeModel, requireWholeBundle } from "./bundle/index.ts";
+import { choosePreset } from "./cache-presets.ts";
 import {
   type ChatFormat,
   type ChatMessage,
@@ -13,7 +14,7 @@ import {
 } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 import { readGguf } from "./gguf/index.ts";
-import { chooseMap } from "./maps/index.ts";
+import { type Calibrated, calibrate, calibrateHint, chooseMap, isCoded } from "./maps/index.ts";
 import { loadLibrary } from "./native/load-library.ts";
 import type { CacheTypeInfo, ContextHandle, NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import { OutputPoller } from "./native/output-poller.ts";
@@ -67,6 +68,7 @@ export class Inference {
   #report!: InferenceReport;
   #prompter!: ChatPrompter;
   #closed: Promise<void> | undefined;
+  #map: Promise<Calibrated | undefined> = Promise.resolve(undefined);
 
   private constructor(
     library: NativeLibrary,
@@ -98,22 +100,39 @@ export class Inference {
     fileFormat?.catch(() => undefined);
     const library = await loadLibrary(options.libraryPath);
     if (place.bundle) await requireWholeBundle(place.bundle, library.cacheTypes());
-    const map = await chooseMap(place.gguf, {
-      kvMap: options.kvMap ?? "auto",
-      cacheTypeK: options.cacheTypeK ?? "f16",
-      cacheTypeV: options.cacheTypeV ?? "f16",
+    const { cache } = options;
+    const presetType = cache === undefined || cache === "f16" ? "f16" : "turbo4_tcq"; // that one codes is all it says
+    const kvMap = options.kvMap ?? "auto";
+    const found = await chooseMap(place.gguf, {
+      kvMap: kvMap === "make" ? "auto" : kvMap,
+      cacheTypeK: options.cacheTypeK ?? presetType,
+      cacheTypeV: options.cacheTypeV ?? presetType,
       contextSize: options.contextSize,
       defaultContextSize: (trained) => library.defaultContextSize(trained),
     });
+    const preset = cache === undefined ? undefined : choosePreset(cache, file, found !== undefined);
+    const { cacheTypeK = options.cacheTypeK, cacheTypeV = options.cacheTypeV } = preset ?? {};
+    const codes = [cacheTypeK, cacheTypeV].some((type) => isCoded(type ?? "f16"));
+    const map = codes || kvMap !== "auto" ? found : undefined;
+    const types = { ...(cacheTypeK && { cacheTypeK }), ...(cacheTypeV && { cacheTypeV }) };
     const context = library.create(place.path);
-    const inference = new Inference(library, context, options, map);
-    await untilAborted(inference.#load(place.path, fileFormat), options.signal, () =>
+    const inference = new Inference(library, context, { ...options, ...types }, map);
+    const asked = {
+      preset: preset === undefined ? null : { name: preset.name, why: preset.why },
+      hint: codes && map === undefined && kvMap === "auto" && place.gguf ? calibrateHint(model) : null,
+    };
+    await untilAborted(inference.#load(place.path, fileFormat, asked), options.signal, () =>
       library.destroy(context),
     );
+    if (kvMap === "make" && codes && map === undefined && place.gguf) inference.#makeMap(place.gguf);
     return inference;
   }
 
-  async #load(path: string, fileFormat: Promise<ChatFormat> | undefined): Promise<void> {
+  async #load(
+    path: string,
+    fileFormat: Promise<ChatFormat> | undefined,
+    asked: Pick<InferenceReport, "preset" | "hint">,
+  ): Promise<void> {
     const {
       timing: _,
       finishReason: __,
@@ -121,7 +140,7 @@ export class Inference {
     } = await this.#withStream(async (stream) => (await this.#library.report(stream)) as StreamReport);
     const format = (report.runtime === "llama.cpp" && (await fileFormat)) || reportedFormat(report.model);
     const { bosToken, eosToken } = format;
-    this.#report = { ...report, model: { ...report.model, bosToken, eosToken } };
+    this.#report = { ...report, model: { ...report.model, bosToken, eosToken }, ...asked };
     this.#prompter = new ChatPrompter(format, report.model.name || path);
   }
 
@@ -231,6 +250,23 @@ export class Inference {
     return this.close();
   }
 
+  /** What `kvMap: "make"` makes, once it is written; undefined where nothing was to be made. */
+  madeMap(): Promise<Calibrated | undefined> {
+    return this.#map;
+  }
+
+  #makeMap(path: string): void {
+    const { threads, libraryPath } = this.#options;
+    this.#map = this.#track(
+      calibrate(path, {
+        signal: this.#closing.signal,
+        ...(threads !== undefined && { threads }),
+        ...(libraryPath !== undefined && { libraryPath }),
+      }),
+    );
+    this.#map.catch(() => {}); // whoever asks is told
+  }
+
   async #close(): Promise<void> {
     this.#closing.abort(new InferenceError("CLOSED", "the model was closed", "Open it again."));
     await Promise.all([...this.#streams].map((stream) => stream.return()));
@@ -318,6 +354,8 @@ export class Inference {
       max_streams: this.#options.maxStreams,
       kv_map: this.#solvedMap,
       runtime: this.#options.runtime,
+      exact_tokens: this.#options.exactTokens,
+      exact_sinks: this.#options.exactSinks,
     };
     return this.#library.open(this.#context, config, extras);
   }

@@ -1,21 +1,35 @@
 import type { Rules } from "./arguments/check.ts";
 import { checkOptions } from "./arguments/check.ts";
-import { integer, name, real, record, shown, signal } from "./arguments/rule.ts";
+import { integer, name, oneOf, real, record, shown, signal } from "./arguments/rule.ts";
+import { type CachePreset, cachePresets } from "./cache-presets.ts";
 import type { ChatMessage, ChatOptions } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 
 export interface OpenOptions {
   /** Tokens that a stream can hold. Defaults to the model's own, within the library's bound (4096). */
   contextSize?: number;
+  /**
+   * The KV cache by what it should be like: "f16" codes nothing, "balanced" takes about 4 bits a value, "small" about 3,
+   * "smallest" about 2. Which types that means for this model is in the report. Instead of cacheTypeK and cacheTypeV.
+   */
+  cache?: CachePreset;
   /** KV cache type of K, by name. Defaults to "f16". */
   cacheTypeK?: string;
   /** KV cache type of V, by name. Defaults to "f16". */
   cacheTypeV?: string;
   /**
    * The learned map of the cache: "auto" (the default) uses what `calibrate` wrote beside the model or in the user's
-   * folder, if it did and a cache type is coded; "off" uses none; anything else is that file.
+   * folder, if it did and a cache type is coded; "make" does the same and, where there is none, makes one beside the
+   * other work, for the next time the model is opened; "off" uses none; anything else is that file.
    */
   kvMap?: string;
+  /**
+   * Of each sequence, how many of the latest tokens stay f16 beside a coded cache, so that they are read exactly; 0 for
+   * none. Beyond the context it is the context. Defaults to 128; of no effect where neither K nor V is coded.
+   */
+  exactTokens?: number;
+  /** The same of the first tokens of each sequence. Defaults to 4. */
+  exactSinks?: number;
   /** Threads that compute. Defaults to the processor's cores. */
   threads?: number;
   /** Layers on a GPU: -1 for all where there is one, 0 for none. Defaults to -1. */
@@ -65,9 +79,12 @@ const count = integer(1);
 
 export const openRules: Rules<OpenOptions> = {
   contextSize: count,
+  cache: oneOf(cachePresets),
   cacheTypeK: name,
   cacheTypeV: name,
   kvMap: name,
+  exactTokens: integer(0, 2 ** 31 - 1),
+  exactSinks: integer(0, 2 ** 31 - 1),
   threads: integer(1, 512),
   gpuLayers: integer(-1),
   batchSize: integer(1, 65536),
@@ -97,7 +114,14 @@ export const streamRules: Rules<StreamOptions> = { ...samplingRules, signal, cha
  */
 export function checkOpenOptions(given: unknown): OpenOptions {
   const options = checkOptions<OpenOptions>("Inference.open", given, openRules);
-  const { batchSize = 512, ubatchSize } = options;
+  const { batchSize = 512, ubatchSize, cache, cacheTypeK, cacheTypeV } = options;
+  if (cache !== undefined && (cacheTypeK ?? cacheTypeV) !== undefined) {
+    throw new InferenceError(
+      "INVALID_ARGUMENT",
+      `cache "${cache}" and a cache type of ${cacheTypeK === undefined ? "V" : "K"} are both given`,
+      "Give cache, or cacheTypeK and cacheTypeV.",
+    );
+  }
   if (ubatchSize !== undefined && ubatchSize > batchSize) {
     throw new InferenceError(
       "INVALID_ARGUMENT",

@@ -1,3 +1,5 @@
+import type { CachePreset } from "./cache-presets.ts";
+
 /** One layer's share of the cache, as it was allocated. */
 export interface LayerCache {
   layer: number;
@@ -39,7 +41,7 @@ export interface CacheDifference {
 }
 
 /** What really runs: read back from the runtime, never from what was asked. */
-export interface InferenceReport {
+export interface RuntimeReport {
   abi: string;
   runtime: string;
   runtimeVersion: string;
@@ -89,11 +91,27 @@ export interface InferenceReport {
       statisticsSha256: string;
       /** tokens that it is spread over */
       contextSize: number;
+      /** the exact window that it was made for; it serves any other too, and gains a little less there */
+      exactTokens: number;
+      exactSinks: number;
       keys: boolean;
       values: boolean;
       /** of its matrices in memory */
       bytes: number;
     } | null;
+    /** the exact window: tokens of each sequence that are kept as f16 beside the coded ones */
+    exact: {
+      /** the latest ones; 0 without a window */
+      tokens: number;
+      /** the first ones */
+      sinks: number;
+      /** f16 rows that one stream has in a layer: the window and a few to spare, at most one a cell */
+      rowsPerStream: number;
+      /** of all rows, part of bytesTotal */
+      bytes: number;
+      /** why there is none */
+      reason: string | null;
+    };
     /** K and V of one token over all layers, by the formats' layout */
     bytesPerToken: number;
     /** the whole cache, by the formats' layout and the cells of each layer */
@@ -117,10 +135,18 @@ export interface InferenceReport {
   };
 }
 
+/** What runs, and how it came to be chosen. */
+export interface InferenceReport extends RuntimeReport {
+  /** what the option `cache` chose, and why; null without it */
+  preset: { name: CachePreset; why: string } | null;
+  /** what would make this cache lose less, with the line to run; null if there is nothing */
+  hint: string | null;
+}
+
 export type FinishReason = "stop" | "length" | "context" | "error" | "cancelled" | "";
 
-/** An inference report with what one generation took. */
-export interface StreamReport extends InferenceReport {
+/** What runs, and what one generation took. */
+export interface StreamReport extends RuntimeReport {
   timing: {
     promptTokens: number;
     /** tokens that were in the cache already */

@@ -157,6 +157,8 @@ SharedContext &Engine::make_context(const ContextShape &shape) {
     params.n_threads_batch = shape.threads;
     params.type_k = shape.type_k;
     params.type_v = shape.type_v;
+    params.exact_recent = shape.exact.recent;
+    params.exact_sinks = shape.exact.sinks;
     params.offload_kqv = n_gpu_layers_ != 0;
     params.swa_full = false;
     params.no_perf = true;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eliza_kv.h"
+#include "exact-cache.h"
 #include "ggml-cpp.h"
 #include "llama-kv-cache-iswa.h"
 #include "llama-kv-cache.h"
@@ -82,6 +83,10 @@ class CacheReport {
         uint64_t bytes = 0;
         for (const auto &[buffer_type, size] : cache->memory_breakdown()) bytes += size;
         measured_ += bytes;
+        if (cache->exact != nullptr) {
+            exact_rows_ = std::max(exact_rows_, cache->exact->rows());
+            exact_bytes_ += cache->exact->bytes();
+        }
         caches_.push_back(
             {{"kind", kind}, {"cells", cells}, {"streams", streams}, {"bytes", bytes}, {"layers", layers}});
         // Layers without keys of their own are known to the cache under the layer that they share with.
@@ -126,10 +131,29 @@ class CacheReport {
                 {"layersSharingKv", shared_},
                 {"recurrentLayers", recurrent},
                 {"differences", differences_},
+                {"exact", exact_report(shape, eliza_exact_serves(*engine.model()))},
                 {"kernels", eliza_kv_isa()}};
     }
 
   private:
+    // Read back: no rows, no exact tokens.
+    json exact_report(const ContextShape &shape, bool serves) const {
+        const bool coded = ggml_is_quantized(shape.type_k) || ggml_is_quantized(shape.type_v);
+        const bool there = exact_bytes_ > 0;
+        json reason = nullptr;
+        if (!there) {
+            reason = !coded        ? "neither K nor V is coded"
+                     : !serves     ? "this kind of model can keep no exact rows"
+                     : shape.exact ? "this kind of cache can keep no exact rows"
+                                   : "turned off";
+        }
+        return {{"tokens", there ? shape.exact.recent : 0},
+                {"sinks", there ? shape.exact.sinks : 0},
+                {"rowsPerStream", exact_rows_},
+                {"bytes", exact_bytes_},
+                {"reason", reason}};
+    }
+
     void differ(uint32_t layer, char side, const std::string &asked, const std::string &used,
                 const std::string &reason) {
         differences_.push_back(
@@ -153,6 +177,8 @@ class CacheReport {
     const Asked asked_;
     std::map<const ggml_tensor *, uint32_t> owners_;
     uint64_t measured_ = 0;
+    uint32_t exact_rows_ = 0;
+    uint64_t exact_bytes_ = 0;
     json caches_ = json::array();
     json shared_ = json::array();
     json differences_ = json::array();
@@ -164,6 +190,8 @@ json map_report(const LearnedMap *map, const std::string &path) {
             {"sha256", map->sha256()},
             {"statisticsSha256", map->statistics_sha256()},
             {"contextSize", map->context_size()},
+            {"exactTokens", map->made_for().recent},
+            {"exactSinks", map->made_for().sinks},
             {"keys", map->maps_keys()},
             {"values", map->maps_values()},
             {"bytes", map->bytes()}};

@@ -67,10 +67,17 @@ uint64_t cache_bytes_per_token(const llama_hparams &hparams, ggml_type type_k, g
     return bytes;
 }
 
+uint64_t exact_bytes(const llama_hparams &hparams, uint32_t layer, const ContextShape &shape) {
+    if (!shape.exact) return 0;
+    const uint32_t rows = eliza_exact_rows_for(shape.exact, 1, cache_cells(hparams, layer, shape));
+    return rows * layer_bytes_per_token(hparams, layer, GGML_TYPE_F16, GGML_TYPE_F16);
+}
+
 uint64_t cache_bytes(const llama_hparams &hparams, const ContextShape &shape) {
     uint64_t bytes = 0;
     for (uint32_t layer = 0; layer < hparams.n_layer(); ++layer) {
         bytes += layer_bytes_per_token(hparams, layer, shape.type_k, shape.type_v) * cache_cells(hparams, layer, shape);
+        bytes += exact_bytes(hparams, layer, shape);
     }
     return bytes * static_cast<uint64_t>(shape.max_streams);
 }

@@ -143,6 +143,17 @@ class LlamaSession final : public LlmBackendSession {
     Sequence sequence_;
 };
 
+// Where neither side is coded, every token is exact as it is.
+eliza_exact_window exact_window(const llama_model &model, const ContextShape &shape, const StreamOptions &options) {
+    const bool coded = ggml_is_quantized(shape.type_k) || ggml_is_quantized(shape.type_v);
+    if (!coded || !eliza_exact_serves(model)) return {};
+    const auto at_most_context = [&](int32_t asked, int32_t otherwise) {
+        return static_cast<uint32_t>(std::min(asked < 0 ? otherwise : asked, shape.context_size));
+    };
+    return {at_most_context(options.exact_tokens, DEFAULT_EXACT_TOKENS),
+            at_most_context(options.exact_sinks, DEFAULT_EXACT_SINKS)};
+}
+
 } // namespace
 
 Capabilities llama_capabilities() {
@@ -167,6 +178,7 @@ std::unique_ptr<LlmBackendSession> open_llama_session(const LlamaPlace &place, c
     shape.threads = options.threads > 0 ? options.threads : cores;
     shape.max_streams = options.max_streams;
     shape.kv_map = options.kv_map;
+    shape.exact = exact_window(*engine.model(), shape, options);
     shape.batch_size = std::min(options.batch_size, shape.context_size);
     shape.ubatch_size = std::min(options.ubatch_size, shape.batch_size);
 

@@ -42,6 +42,8 @@ json describe(const Slot &slot) {
             {"rotation_k", stamp.rotation_k},
             {"rotation_v", stamp.rotation_v},
             {"kv_map", stamp.kv_map},
+            {"exact_tokens", stamp.exact_tokens},
+            {"exact_sinks", stamp.exact_sinks},
             {"tokens", slot.tokens.size()},
             {"waiting", slot.waiting.size()},
             {"state_bytes", slot.state.size()}};
@@ -137,6 +139,8 @@ Slot read_slot(const std::string &path, const SlotStamp &expected) {
         header.at("rotation_k").get_to(stamp.rotation_k);
         header.at("rotation_v").get_to(stamp.rotation_v);
         header.at("kv_map").get_to(stamp.kv_map);
+        stamp.exact_tokens = header.value("exact_tokens", 0u); // not there before there was a window
+        stamp.exact_sinks = header.value("exact_sinks", 0u);
         header.at("tokens").get_to(tokens);
         header.at("waiting").get_to(waiting);
         header.at("state_bytes").get_to(state_bytes);

@@ -17,6 +17,9 @@ struct SlotStamp {
     bool rotation_k = false; // llama.cpp's own, in the graph
     bool rotation_v = false;
     std::string kv_map; // identity of the learned map, empty for none
+    // The window whose exact rows the state holds; any other can read it, and takes the rows that it has room for.
+    uint32_t exact_tokens = 0;
+    uint32_t exact_sinks = 0;
 };
 
 // A sequence as a file keeps it.

@@ -29,7 +29,9 @@ SlotStamp stamp_of(const Engine &engine, const Sequence &sequence) {
             identity(shape.type_v),
             kv.at("graphRotationK"),
             kv.at("graphRotationV"),
-            map != nullptr ? map->identity() : ""};
+            map != nullptr ? map->identity() : "",
+            shape.exact.recent,
+            shape.exact.sinks};
 }
 
 int32_t room_taken(const Slot &slot) { return static_cast<int32_t>(slot.tokens.size() + slot.waiting.size()); }

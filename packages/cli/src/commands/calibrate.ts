@@ -24,6 +24,7 @@ export async function calibrateModel(host: Host, line: CommandLine, reporter: Re
     line.number("context"),
     line.number("threads"),
   ];
+  const [exactTokens, exactSinks] = [line.number("exact-tokens"), line.number("exact-sinks")];
   try {
     const done = await calibrate(model, {
       ...(textPath === undefined ? {} : { textPath }),
@@ -31,6 +32,8 @@ export async function calibrateModel(host: Host, line: CommandLine, reporter: Re
       ...(tokens === undefined ? {} : { tokens }),
       ...(contextSize === undefined ? {} : { contextSize }),
       ...(threads === undefined ? {} : { threads }),
+      ...(exactTokens === undefined ? {} : { exactTokens }),
+      ...(exactSinks === undefined ? {} : { exactSinks }),
       signal: controller.signal,
       onProgress: (at) => {
         progress.update(`calibrating ${model}`, at.done, at.total, "tokens");

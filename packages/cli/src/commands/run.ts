@@ -1,5 +1,11 @@
 import { once } from "node:events";
-import { type ChatMessage, type OpenOptions, placeModel, type StreamOptions } from "eliza-inference";
+import {
+  type CachePreset,
+  type ChatMessage,
+  type OpenOptions,
+  placeModel,
+  type StreamOptions,
+} from "eliza-inference";
 import { answer } from "../answer.ts";
 import { type CommandLine, UsageError } from "../command-line.ts";
 import { converse } from "../conversation.ts";
@@ -32,7 +38,10 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
 
   const opened = await openModel(host, path, openOptions(line), reporter);
   try {
-    const answers = opened.report().model.chatTemplate !== "";
+    const { model: about, preset, hint } = opened.report();
+    const answers = about.chatTemplate !== "";
+    if (preset) reporter.note(`cache ${preset.name}: ${preset.why}`);
+    if (preset && hint) reporter.note(hint);
     if (!answers && (converses || line.isSet("system"))) {
       throw new UsageError(
         `${model} has no chat template: it continues a text, and knows no ${converses ? "conversation" : "system message"}`,
@@ -55,17 +64,23 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
 function openOptions(line: CommandLine): OpenOptions {
   const options: OpenOptions = {};
   const contextSize = line.number("ctx-size");
+  const cache = line.text("cache");
   const cacheTypeK = line.text("cache-type-k");
   const cacheTypeV = line.text("cache-type-v");
   const kvMap = line.text("kv-map");
   const runtime = line.text("runtime");
+  const exactTokens = line.number("exact-tokens");
+  const exactSinks = line.number("exact-sinks");
   const threads = line.number("threads");
   const gpuLayers = line.number("n-gpu-layers");
   if (contextSize !== undefined && contextSize > 0) options.contextSize = contextSize;
+  if (cache !== undefined) options.cache = cache as CachePreset; // open says what it may be
   if (cacheTypeK !== undefined) options.cacheTypeK = cacheTypeK;
   if (cacheTypeV !== undefined) options.cacheTypeV = cacheTypeV;
   if (kvMap !== undefined) options.kvMap = kvMap;
   if (runtime !== undefined) options.runtime = runtime;
+  if (exactTokens !== undefined) options.exactTokens = exactTokens;
+  if (exactSinks !== undefined) options.exactSinks = exactSinks;
   if (threads !== undefined) options.threads = threads;
   if (gpuLayers !== undefined) options.gpuLayers = gpuLayers;
   return options;

@@ -25,6 +25,12 @@ export interface CalibrateOptions {
   tokens?: number;
   /** Tokens that the model sees at once. Defaults to 2,048; contexts of any length can use the result. */
   contextSize?: number;
+  /**
+   * The exact window that the maps are for: pairs that it reads as f16 are left out of the statistics. Defaults to the
+   * cache's own, 128 and 4, and to 0 where contextSize is below 528. The maps serve other windows too.
+   */
+  exactTokens?: number;
+  exactSinks?: number;
   /** Where the result goes. Defaults to the user's folder, where `kvMap: "auto"` finds it. */
   outPath?: string;
   threads?: number;
@@ -39,6 +45,8 @@ const calibrateRules: Rules<CalibrateOptions> = {
   textPath: name,
   tokens: integer(1),
   contextSize: integer(1),
+  exactTokens: integer(0, 2 ** 24),
+  exactSinks: integer(0, 2 ** 24),
   outPath: name,
   threads: integer(1, 512),
   signal,
@@ -79,6 +87,8 @@ export async function calibrate(model: string, given: CalibrateOptions = {}): Pr
       tokens: options.tokens ?? Math.max(defaultTokens, options.contextSize ?? 0),
       ...(options.contextSize === undefined ? {} : { window: options.contextSize }),
       ...(options.threads === undefined ? {} : { threads: options.threads }),
+      ...(options.exactTokens === undefined ? {} : { exact_tokens: options.exactTokens }),
+      ...(options.exactSinks === undefined ? {} : { exact_sinks: options.exactSinks }),
     });
     try {
       let step = { done: 0, total: 0, finished: false };

@@ -7,6 +7,15 @@ import { solvedMap } from "./solved-maps.ts";
 /** Cache types that store values as they are: a map would gain them nothing. */
 const uncoded = new Set(["f32", "f16", "bf16"]);
 
+export function isCoded(cacheType: string): boolean {
+  return !uncoded.has(cacheType);
+}
+
+/** What makes the map that a model lacks. */
+export function calibrateHint(model: string): string {
+  return `a learned map would make this cache lose less: eliza-inference calibrate ${model}`;
+}
+
 export interface MapChoice {
   /** "auto": where one is found; "off": none; else the file that calibrate wrote. */
   kvMap: string;
@@ -34,7 +43,7 @@ export async function chooseMap(
   }
   let path: string | undefined;
   if (choice.kvMap === "auto") {
-    if (uncoded.has(choice.cacheTypeK) && uncoded.has(choice.cacheTypeV)) return undefined;
+    if (!isCoded(choice.cacheTypeK) && !isCoded(choice.cacheTypeV)) return undefined;
     path = await findStatistics(modelPath);
     if (path === undefined) return undefined;
   } else {

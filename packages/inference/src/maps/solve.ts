@@ -62,6 +62,8 @@ export async function solveMap(statistics: Statistics, path: string, options: So
       "map.statistics_sha256": statistics.sha256,
       "map.model_sha256": statistics.modelSha256,
       "map.context": options.contextSize,
+      "map.exact_tokens": statistics.exactTokens,
+      "map.exact_sinks": statistics.exactSinks,
       "layers.source": source,
       "layers.kv_heads": kvHeads,
       "layers.head_dim_k": headDimK,

@@ -41,6 +41,9 @@ export class Statistics {
   readonly tokens: number;
   /** Tokens that the model saw at once. */
   readonly window: number;
+  /** The exact window whose pairs were left out: the latest tokens before a query, and the first of a text. */
+  readonly exactTokens: number;
+  readonly exactSinks: number;
   /** Of attention's scores; 0 for none. */
   readonly softcap: number;
   readonly layers: LayerArrays;
@@ -65,6 +68,8 @@ export class Statistics {
     this.modelName = this.#text("general.name");
     this.tokens = this.#number("statistics.tokens");
     this.window = this.#number("statistics.window");
+    this.exactTokens = this.#count("statistics.exact_tokens");
+    this.exactSinks = this.#count("statistics.exact_sinks");
     this.softcap = this.#number("statistics.softcap");
     this.layers = {
       source: this.#numbers("layers.source"),
@@ -197,6 +202,11 @@ export class Statistics {
     if (typeof value !== "number" || !Number.isFinite(value))
       throw invalidMap(this.#file.path, `it lacks ${key}`);
     return value;
+  }
+
+  /** 0 in files from before there was such a key. */
+  #count(key: string): number {
+    return this.#file.metadata.has(key) ? this.#number(key) : 0;
   }
 
   #numbers(key: string): number[] {

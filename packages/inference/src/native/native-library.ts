@@ -236,7 +236,13 @@ export class NativeLibrary {
   async openCalibration(
     context: ContextHandle,
     text: string,
-    options: { tokens?: number; window?: number; threads?: number },
+    options: {
+      tokens?: number;
+      window?: number;
+      threads?: number;
+      exact_tokens?: number;
+      exact_sinks?: number;
+    },
   ): Promise<CalibrationHandle> {
     const error: Slot = [null];
     const [bytes, json] = [terminated(text), JSON.stringify(options)];

@@ -65,6 +65,7 @@ AttentionWeights attention_weights(const AttentionInput &in) {
         for (size_t k = 0; k < keys; ++k) {
             const double p = row[k];
             if (p == 0.0) continue;
+            if (in.exact && in.exact.holds(in.query_positions[q], in.key_positions[k])) continue;
             double w = p * (1.0 - p);
             if (in.softcap != 0.0f) {
                 const double slope = 1.0 - double(capped[k]) * capped[k];

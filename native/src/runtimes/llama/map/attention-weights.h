@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "exact-window.h"
 #include "ggml.h"
+#include "llama.h"
 
 namespace eliza {
 
@@ -17,6 +19,10 @@ struct AttentionInput {
     ggml_tensor *mask = nullptr; // float16 [key_count, >= query_count], as flash attention got it
     float scale = 1.0f;
     float softcap = 0.0f; // 0: none
+    // Pairs that an exact window reads as f16 count nothing; positions of queries and keys are needed where there is one.
+    eliza_exact_window exact;
+    const llama_pos *query_positions = nullptr;
+    const llama_pos *key_positions = nullptr;
 };
 
 // How much an error counts: with p the attention probability and w = p (1 − p) its slope,

@@ -7,12 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "error/failure.h"
+#include "llama-kv-cache-iswa.h"
 #include "llama-model.h"
 #include "runtimes/llama/log-capture.h"
 #include "runtimes/llama/map/attention-weights.h"
 #include "runtimes/llama/map/layer-layout.h"
 #include "runtimes/llama/map/statistics-file.h"
 #include "runtimes/llama/map/weighted-moments.h"
+#include "runtimes/llama/memory.h"
 #include "runtimes/llama/model.h"
 
 namespace eliza {
@@ -74,18 +76,23 @@ CalibrationOptions parse_calibration_options(const char *json) {
     CalibrationOptions options;
     if (json == nullptr || json[0] == '\0') return options;
     const auto invalid = [](const std::string &message) {
-        throw Failure(Code::INVALID_ARGUMENT, message,
-                      "options are tokens, window and threads, whole numbers of at least 1");
+        throw Failure(
+            Code::INVALID_ARGUMENT, message,
+            "options are tokens, window and threads, whole numbers of at least 1, exact_tokens and exact_sinks, of at "
+            "least 0");
     };
     const auto parsed = nlohmann::json::parse(json, nullptr, false);
     if (!parsed.is_object()) invalid("the options are not a JSON object");
     for (const auto &[key, value] : parsed.items()) {
-        int32_t *target = key == "tokens"    ? &options.tokens
-                          : key == "window"  ? &options.window
-                          : key == "threads" ? &options.threads
-                                             : nullptr;
+        int32_t *target = key == "tokens"         ? &options.tokens
+                          : key == "window"       ? &options.window
+                          : key == "threads"      ? &options.threads
+                          : key == "exact_tokens" ? &options.exact_tokens
+                          : key == "exact_sinks"  ? &options.exact_sinks
+                                                  : nullptr;
+        const int64_t least = key.starts_with("exact_") ? 0 : 1;
         if (target == nullptr) invalid("option \"" + key + "\" is not known");
-        if (!value.is_number_integer() || value.get<int64_t>() < 1 || value.get<int64_t>() > (1 << 24)) {
+        if (!value.is_number_integer() || value.get<int64_t>() < least || value.get<int64_t>() > (1 << 24)) {
             invalid("option " + key + " is " + value.dump());
         }
         *target = value.get<int32_t>();
@@ -93,6 +100,14 @@ CalibrationOptions parse_calibration_options(const char *json) {
     if (options.window < 64) invalid("the window of " + std::to_string(options.window) + " tokens is too short");
     if (options.tokens < options.window) {
         invalid(std::to_string(options.tokens) + " tokens are less than one window of " +
+                std::to_string(options.window));
+    }
+    const bool roomy = options.window >= 4 * (DEFAULT_EXACT_TOKENS + DEFAULT_EXACT_SINKS);
+    if (options.exact_tokens < 0) options.exact_tokens = roomy ? DEFAULT_EXACT_TOKENS : 0;
+    if (options.exact_sinks < 0) options.exact_sinks = roomy ? DEFAULT_EXACT_SINKS : 0;
+    if (int64_t(options.exact_tokens) + options.exact_sinks > options.window / 2) {
+        invalid("an exact window of " + std::to_string(options.exact_tokens) + " and " +
+                std::to_string(options.exact_sinks) + " tokens leaves too little of the window of " +
                 std::to_string(options.window));
     }
     return options;
@@ -114,7 +129,14 @@ struct Calibration::State {
     void load(const std::string &path, const std::string &text);
     void tokenize(const std::string &text);
     void observe(const ggml_tensor *attention);
-    void observe_head(const ggml_tensor *attention, int64_t kv_head, HeadMoments &moments) const;
+    // Pairs of an attention node that a coded cache would not be asked for.
+    struct ExactPairs {
+        eliza_exact_window window;
+        std::vector<llama_pos> queries, keys; // positions; empty without a window
+    };
+    ExactPairs exact_pairs(int32_t cache_layer, const ggml_tensor *attention) const;
+    void observe_head(const ggml_tensor *attention, int64_t kv_head, const ExactPairs &exact,
+                      HeadMoments &moments) const;
     StatisticsFile statistics() const;
 };
 
@@ -243,6 +265,7 @@ void Calibration::State::observe(const ggml_tensor *attention) {
         heads.assign(kv_heads,
                      HeadMoments(static_cast<size_t>(keys->ne[0]), static_cast<size_t>(attention->src[2]->ne[0])));
     }
+    const ExactPairs exact = exact_pairs(cache, attention);
     // Heads are independent: each worker takes every n-th.
     const size_t workers = std::min<size_t>(kv_heads, static_cast<size_t>(options.threads));
     std::vector<std::exception_ptr> failures(workers);
@@ -251,7 +274,7 @@ void Calibration::State::observe(const ggml_tensor *attention) {
         threads.emplace_back([&, worker] {
             try {
                 for (size_t head = worker; head < kv_heads; head += workers) {
-                    observe_head(attention, static_cast<int64_t>(head), heads[head]);
+                    observe_head(attention, static_cast<int64_t>(head), exact, heads[head]);
                 }
             } catch (...) {
                 failures[worker] = std::current_exception();
@@ -264,7 +287,33 @@ void Calibration::State::observe(const ggml_tensor *attention) {
     }
 }
 
-void Calibration::State::observe_head(const ggml_tensor *attention, int64_t kv_head, HeadMoments &into) const {
+Calibration::State::ExactPairs Calibration::State::exact_pairs(int32_t cache_layer,
+                                                               const ggml_tensor *attention) const {
+    const llama_hparams &hparams = model->hparams;
+    const auto layer = static_cast<uint32_t>(cache_layer);
+    const eliza_exact_window window{static_cast<uint32_t>(options.exact_tokens),
+                                    static_cast<uint32_t>(options.exact_sinks)};
+    // A layer that sees no further than the window would have no pair left.
+    if (!window || (hparams.is_swa(layer) && hparams.n_swa <= 2 * window.recent)) return {};
+    ExactPairs pairs{window, {}, {}};
+    const int32_t first = done % options.window;
+    for (int64_t q = 0; q < attention->src[0]->ne[1]; ++q) pairs.queries.push_back(static_cast<llama_pos>(first + q));
+    const llama_memory_t memory = llama_get_memory(context.get());
+    const auto *split = dynamic_cast<const llama_kv_cache_iswa *>(memory);
+    const auto *cache = split == nullptr        ? dynamic_cast<const llama_kv_cache *>(memory)
+                        : hparams.is_swa(layer) ? split->get_swa()
+                                                : split->get_base();
+    if (cache == nullptr) unsupported("its cache is of a kind that is not known");
+    const llama_kv_cells &cells = cache->get_cells(0);
+    for (int64_t k = 0; k < attention->src[1]->ne[1]; ++k) {
+        const auto cell = static_cast<uint32_t>(k);
+        pairs.keys.push_back(cells.is_empty(cell) ? -1 : cells.pos_get(cell));
+    }
+    return pairs;
+}
+
+void Calibration::State::observe_head(const ggml_tensor *attention, int64_t kv_head, const ExactPairs &exact,
+                                      HeadMoments &into) const {
     const auto *params = reinterpret_cast<const float *>(attention->op_params);
     if (params[1] != 0.0f) unsupported("its attention is biased by distance (ALiBi)");
     if (attention->src[4] != nullptr) unsupported("its attention has learned sinks");
@@ -280,6 +329,9 @@ void Calibration::State::observe_head(const ggml_tensor *attention, int64_t kv_h
     input.mask = attention->src[3];
     input.scale = params[0];
     input.softcap = params[2];
+    input.exact = exact.window;
+    input.query_positions = exact.queries.data();
+    input.key_positions = exact.keys.data();
     std::vector<double> key_weights(static_cast<size_t>(input.key_count));
     std::vector<double> value_weights(static_cast<size_t>(input.key_count));
     for (int64_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
@@ -302,6 +354,8 @@ StatisticsFile Calibration::State::statistics() const {
     file.layers = layer_layout(model.get(), context.get(), sources);
     file.tokens = done;
     file.window = options.window;
+    file.exact_tokens = options.exact_tokens;
+    file.exact_sinks = options.exact_sinks;
     file.softcap = model->hparams.attn_soft_cap ? model->hparams.f_attn_logit_softcapping : 0.0f;
     file.model_name = model_meta(model.get(), "general.name");
     file.caches.resize(moments.size());

@@ -10,6 +10,10 @@ struct CalibrationOptions {
     int32_t tokens = 24576; // rounded down to whole windows
     int32_t window = 2048;  // tokens of a text that the model sees at once
     int32_t threads = 0;    // 0: the processor's cores
+    // The exact window whose pairs are left out of the statistics; -1: the default one, none where `window` is too short
+    // for it to leave anything to look at.
+    int32_t exact_tokens = -1;
+    int32_t exact_sinks = -1;
 };
 
 // Throws INVALID_ARG. NULL or "": the defaults.

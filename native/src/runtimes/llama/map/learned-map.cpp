@@ -76,6 +76,10 @@ class MapFile {
         if (id < 0 || gguf_get_kv_type(gguf_.get(), id) != GGUF_TYPE_INT32) invalid(std::string("it lacks ") + key);
         return gguf_get_val_i32(gguf_.get(), id);
     }
+    // 0 in files from before there was such a key.
+    uint32_t count(const char *key) const {
+        return gguf_find_key(gguf_.get(), key) < 0 ? 0 : static_cast<uint32_t>(std::max(0, number(key)));
+    }
     std::vector<int32_t> numbers(const char *key) const {
         const int64_t id = gguf_find_key(gguf_.get(), key);
         if (id < 0 || gguf_get_kv_type(gguf_.get(), id) != GGUF_TYPE_ARRAY ||
@@ -186,6 +190,7 @@ struct LearnedMap::Contents {
     std::vector<std::pair<ggml_tensor *, std::vector<float>>> uploads;
     std::string path, sha256, statistics_sha256;
     int32_t context_size = 0;
+    eliza_exact_window made_for;
     bool maps_keys = false;
     bool maps_values = false;
     uint64_t bytes = 0;
@@ -210,6 +215,7 @@ LearnedMap::LearnedMap(const std::string &path, const llama_model *model, ggml_t
     contents.sha256 = file.text("map.sha256");
     contents.statistics_sha256 = file.text("map.statistics_sha256");
     contents.context_size = file.number("map.context");
+    contents.made_for = {file.count("map.exact_tokens"), file.count("map.exact_sinks")};
     contents.sources = file.numbers("layers.source");
     const auto layers = static_cast<size_t>(model->hparams.n_layer());
     const auto per_layer = [&](const char *key) {
@@ -303,6 +309,7 @@ std::string LearnedMap::identity() const { return sha256() + "@" + std::to_strin
 const std::string &LearnedMap::sha256() const { return contents_->sha256; }
 const std::string &LearnedMap::statistics_sha256() const { return contents_->statistics_sha256; }
 int32_t LearnedMap::context_size() const { return contents_->context_size; }
+eliza_exact_window LearnedMap::made_for() const { return contents_->made_for; }
 bool LearnedMap::maps_keys() const { return contents_->maps_keys; }
 bool LearnedMap::maps_values() const { return contents_->maps_values; }
 

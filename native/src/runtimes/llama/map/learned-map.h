@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "exact-window.h"
 #include "kv-map.h"
 #include "llama.h"
 
@@ -28,6 +29,8 @@ class LearnedMap {
     const std::string &statistics_sha256() const;
     // Tokens that it was spread over.
     int32_t context_size() const;
+    // The exact window whose pairs were left out of its statistics.
+    eliza_exact_window made_for() const;
     bool maps_keys() const;
     bool maps_values() const;
 

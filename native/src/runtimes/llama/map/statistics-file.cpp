@@ -82,6 +82,8 @@ void write_statistics(const std::string &path, const StatisticsFile &file) {
     writer.text("statistics.text_sha256", file.text_sha256);
     writer.number("statistics.tokens", file.tokens);
     writer.number("statistics.window", file.window);
+    writer.number("statistics.exact_tokens", file.exact_tokens);
+    writer.number("statistics.exact_sinks", file.exact_sinks);
     writer.real("statistics.softcap", file.softcap);
     writer.per_layer("layers.source", file.layers, [](const LayerLayout &layer) { return layer.source; });
     writer.per_layer("layers.kv_heads", file.layers, [](const LayerLayout &layer) { return layer.kv_heads; });

@@ -18,6 +18,8 @@ struct StatisticsFile {
     std::vector<LayerLayout> layers;
     std::vector<CacheStatistics> caches; // by layer, empty for layers that share another's cache
     int32_t tokens = 0;
+    int32_t exact_tokens = 0; // of the exact window whose pairs were left out
+    int32_t exact_sinks = 0;
     int32_t window = 0;
     float softcap = 0.0f;
     std::string model_name, model_sha256, text_sha256;
