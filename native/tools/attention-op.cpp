@@ -98,6 +98,7 @@ EXPORT void *attention_op_open(const char *k_type, const char *v_type, int head_
     made->graph = ggml_new_graph_custom(made->context, 16, false);
     ggml_build_forward_expand(made->graph, made->out);
     ggml_threadpool_params params = ggml_threadpool_params_default(threads);
+    params.poll = 0; // many cases are open at a time: whoever waits must not spin
     made->pool = ggml_threadpool_new(&params);
     return made.release();
 }
