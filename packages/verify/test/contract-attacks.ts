@@ -163,7 +163,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     change: "an entry point renamed",
-    says: /SYMBOL_MISSING tbq3_score on cuda/,
+    says: /EVIDENCE_STALE .*: tbq3_score: kernels\/cuda\/tbq3_score\.cu has changed/,
     make: (tree) =>
       tree.edit(
         "kernels/cuda/tbq3_score.cu",

@@ -1,9 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { BACKENDS, hasSource, sourcePath } from "../kernel-sources.ts";
-import { KERNELS } from "../kernels.ts";
-import { ROOT, readSource } from "../repository.ts";
-import { symbolOf } from "../variants.ts";
+import { ROOT } from "../repository.ts";
 import { CONTRACT_PATH, type Contract } from "./contract-file.ts";
 import { differences } from "./differences.ts";
 import { readEvidenceFiles } from "./evidence-files.ts";
@@ -34,19 +31,6 @@ function contractFaults(contract: Contract): string[] {
   } catch (error) {
     return [`CONTRACT_DIFFERS ${CONTRACT_PATH} is no JSON: ${(error as Error).message}`];
   }
-}
-
-/** Entry points that a source lacks: a file of that name is not yet the kernel. */
-function sourceFaults(): string[] {
-  return KERNELS.flatMap((kernel) =>
-    BACKENDS.filter((backend) => backend !== "cpu" && hasSource(backend, kernel)).flatMap((backend) => {
-      const path = sourcePath(backend, kernel);
-      const symbol = backend === "vulkan" ? "main" : symbolOf(kernel);
-      const text = readSource(path).map((file) => file.text.replace(/\/\/.*$/gm, ""));
-      const named = new RegExp(`\\b${symbol}\\b`).test(text.join("\n"));
-      return named ? [] : [`SYMBOL_MISSING ${kernel.id} on ${backend}: ${path} does not name ${symbol}`];
-    }),
-  );
 }
 
 function emptyFixtures(contract: Contract): string[] {
@@ -80,7 +64,6 @@ export function readGate(): Gate {
   const contract = makeContract(judged);
   const matrix = kernelMatrix(judged);
   faults.push(
-    ...sourceFaults(),
     ...emptyFixtures(contract),
     ...contractFaults(contract),
     ...readmeFaults(matrix),
