@@ -1,7 +1,6 @@
 // Everything that may not pass the gate is done once to a copy of the tree, and the gate must say so.
 import assert from "node:assert/strict";
 import { after, afterEach, test } from "node:test";
-import { NO_CC } from "./devices-here.ts";
 import { buildLibraries } from "./kernel-library.ts";
 import { PlantedTree } from "./planted-tree.ts";
 
@@ -14,6 +13,7 @@ const { readGate } = await import("../src/contract/gate.ts");
 const { contractText } = await import("../src/contract/contract-file.ts");
 const { withMatrix } = await import("../src/contract/matrix.ts");
 const { sealOf } = await import("../src/evidence.ts");
+const { NO_CC } = await import("./devices-here.ts");
 const { ATTACKS, forgeHardware } = await import("./contract-attacks.ts");
 
 const NIBBLE = "values[0] = vf_lookup16(TURBO4_TABLE.centroids, vi_and(pairs, 15));";
@@ -135,6 +135,7 @@ test("a tolerance of 1e9 lets a broken kernel pass, and its evidence is still re
   using own = new PlantedTree();
   own.ownCode();
   own.edit("packages/verify/src/kernel-case.ts", "SCORE_TOLERANCE = 1e-6", "SCORE_TOLERANCE = 1e9");
+  own.edit("packages/verify/src/kernel-case.ts", "SEED_TOLERANCE = 1e-3", "SEED_TOLERANCE = 1e9");
   own.edit("kernels/cpu/src/scalar_formats.h", NIBBLE, FAULT);
   own.edit("kernels/cpu/flags.txt", "-O3", "-O1"); // compiles in half the time
   own.remove("contract/evidence/cpu");

@@ -7,6 +7,7 @@ import { readEvidenceFiles } from "./evidence-files.ts";
 import { judgeEvidence } from "./judge-evidence.ts";
 import { type JudgedFile, makeContract } from "./make-contract.ts";
 import { kernelMatrix, withMatrix } from "./matrix.ts";
+import { planFacts } from "./plan-facts.ts";
 
 export interface Gate {
   /** In what the contract, the evidence, the README and the tree do not agree. One line a fault, its code first. */
@@ -53,20 +54,17 @@ function readmeFaults(matrix: string): string[] {
 export function readGate(): Gate {
   const { files, faults } = readEvidenceFiles();
   const notes: string[] = [];
+  const factsOf = planFacts();
   const judged = files.map((file): JudgedFile => {
-    const { faults: own, stale } = judgeEvidence(file);
+    const { faults: own, stale } = judgeEvidence(file, factsOf);
     faults.push(...own);
     if (own.length === 0) {
       for (const [kernel, reason] of stale) notes.push(`to be made anew: ${file.path}: ${kernel}: ${reason}`);
     }
     return { ...file, stale };
   });
-  const contract = makeContract(judged);
-  const matrix = kernelMatrix(judged);
-  faults.push(
-    ...emptyFixtures(contract),
-    ...contractFaults(contract),
-    ...readmeFaults(matrix),
-  );
+  const contract = makeContract(judged, factsOf);
+  const matrix = kernelMatrix(judged, factsOf);
+  faults.push(...emptyFixtures(contract), ...contractFaults(contract), ...readmeFaults(matrix));
   return { faults, notes, contract, matrix };
 }

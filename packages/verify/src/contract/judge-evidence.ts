@@ -4,9 +4,9 @@ import { harnessHash } from "../harness-hash.ts";
 import type { PlannedCase } from "../kernel-case.ts";
 import { hasSource, kernelSourceHash, sourcePath } from "../kernel-sources.ts";
 import { kernelById } from "../kernels.ts";
-import { fixturesHash, planHash, planOf } from "../plan.ts";
 import { EVIDENCE_FOLDER } from "./contract-file.ts";
 import type { EvidenceFile } from "./evidence-files.ts";
+import type { PlanFacts } from "./plan-facts.ts";
 
 /** Drivers that run on the CPU, whatever kind a file says. */
 const SOFTWARE = /llvmpipe|lavapipe|swiftshader|softpipe|software|mock|emulat/i;
@@ -47,6 +47,7 @@ export function staleness(
   evidence: Evidence,
   id: string,
   entry: KernelEvidence | CompiledEvidence,
+  factsOf: PlanFacts,
 ): string | undefined {
   const { backend } = evidence;
   const kernel = kernelById(id);
@@ -56,10 +57,10 @@ export function staleness(
   if (entry.source.path !== path) return `it names ${entry.source.path}, the source is ${path}`;
   if (entry.source.sha256 !== kernelSourceHash(backend, kernel)) return `${path} has changed`;
   if (!("plan" in entry)) return undefined;
-  const plan = planOf(kernel, false);
+  const facts = factsOf(kernel);
   if (entry.harness !== harnessHash(deviceOf(evidence), kernel)) return "the harness has changed";
-  if (entry.fixtures !== fixturesHash(plan)) return "the fixtures have changed";
-  return entry.plan === planHash(plan) ? undefined : "the cases have changed";
+  if (entry.fixtures !== facts.fixturesHash) return "the fixtures have changed";
+  return entry.plan === facts.planHash ? undefined : "the cases have changed";
 }
 
 /** What configurations a device is verified in; undefined where they are the device's own. */
@@ -106,9 +107,12 @@ function runFault(
   return undefined;
 }
 
-function kernelFaults(evidence: Evidence, id: string, entry: KernelEvidence): string[] {
-  const kernel = kernelById(id)!;
-  const plan = planOf(kernel, false);
+function kernelFaults(
+  evidence: Evidence,
+  kernel: KernelEntry,
+  entry: KernelEvidence,
+  plan: readonly PlannedCase[],
+): string[] {
   const faults: string[] = [];
   const labels = entry.runs.map(({ configuration }) => configuration);
   const configuration = configurationFault(evidence, labels);
@@ -125,7 +129,10 @@ function kernelFaults(evidence: Evidence, id: string, entry: KernelEvidence): st
  * What cannot be so in a file of evidence, one line a fault, and the kernels of which it no longer speaks. Stale
  * evidence is a fault where any machine can make it again; of hardware and of compilers it is no claim.
  */
-export function judgeEvidence({ path, evidence }: EvidenceFile): {
+export function judgeEvidence(
+  { path, evidence }: EvidenceFile,
+  factsOf: PlanFacts,
+): {
   faults: string[];
   stale: ReadonlyMap<string, string>;
 } {
@@ -143,12 +150,13 @@ export function judgeEvidence({ path, evidence }: EvidenceFile): {
   const tomorrow = new Date(Date.now() + 24 * 3600 * 1000).toISOString().slice(0, 10);
   for (const [id, entry] of Object.entries(kernels)) {
     if (entry.date > tomorrow) faults.push(`EVIDENCE_INVALID ${path}: ${id}: is of ${entry.date}`);
-    const reason = staleness(evidence, id, entry);
+    const reason = staleness(evidence, id, entry, factsOf);
     if (reason) {
       stale.set(id, reason);
       if (canBeRecomputed(evidence)) faults.push(`EVIDENCE_STALE ${path}: ${id}: ${reason}`);
     } else if ("plan" in entry) {
-      for (const fault of kernelFaults(evidence, id, entry)) {
+      const kernel = kernelById(id)!;
+      for (const fault of kernelFaults(evidence, kernel, entry, factsOf(kernel).plan)) {
         faults.push(`EVIDENCE_INVALID ${path}: ${id}: ${fault}`);
       }
     }

@@ -4,7 +4,7 @@ import { TARGETS } from "@eliza-inference/build/targets";
 import type { Backend, KernelEntry } from "../device.ts";
 import { BACKENDS, hasSource, sourcePath } from "../kernel-sources.ts";
 import { KERNELS } from "../kernels.ts";
-import { fixturesOf, planOf } from "../plan.ts";
+import { fixturesOf } from "../plan.ts";
 import { ROOT, sha256 } from "../repository.ts";
 import {
   type BackendClaim,
@@ -14,6 +14,7 @@ import {
   type Status,
 } from "./contract-file.ts";
 import type { EvidenceFile } from "./evidence-files.ts";
+import type { PlanFacts } from "./plan-facts.ts";
 
 /** A file of evidence with what became of it: the kernels of which it no longer speaks. */
 export interface JudgedFile extends EvidenceFile {
@@ -40,8 +41,8 @@ function backendClaim(kernel: KernelEntry, backend: Backend, files: readonly Jud
   };
 }
 
-function kernelClaim(kernel: KernelEntry, files: readonly JudgedFile[]): KernelClaim {
-  const plan = planOf(kernel, false);
+function kernelClaim(kernel: KernelEntry, files: readonly JudgedFile[], factsOf: PlanFacts): KernelClaim {
+  const { plan } = factsOf(kernel);
   const backends = BACKENDS.filter((backend) => hasSource(backend, kernel));
   return {
     id: kernel.id,
@@ -66,8 +67,8 @@ function fixtureHashes(): Record<string, string> {
 }
 
 /** The contract that this tree and its evidence support. Nothing in it comes from the contract that is there. */
-export function makeContract(files: readonly JudgedFile[]): Contract {
-  const kernels = KERNELS.map((kernel) => kernelClaim(kernel, files));
+export function makeContract(files: readonly JudgedFile[], factsOf: PlanFacts): Contract {
+  const kernels = KERNELS.map((kernel) => kernelClaim(kernel, files, factsOf));
   return {
     schema: 2,
     capabilities: [...new Set(kernels.map(({ capability }) => capability))],

@@ -1,9 +1,10 @@
+import type { KernelEntry } from "../device.ts";
 import type { KernelEvidence } from "../evidence.ts";
 import { KERNELS } from "../kernels.ts";
-import { planOf } from "../plan.ts";
 import { formatDifference } from "../report-table.ts";
 import { canBeRecomputed } from "./judge-evidence.ts";
 import type { JudgedFile } from "./make-contract.ts";
+import type { PlanFacts } from "./plan-facts.ts";
 
 export const MATRIX_BEGIN = "<!-- kernel matrix: npm run contract -- --table -->";
 export const MATRIX_END = "<!-- end of kernel matrix -->";
@@ -21,11 +22,12 @@ function heading({ evidence }: JudgedFile): string {
 }
 
 /** The largest difference of the golden and generated cases, as a share, and how many cases were skipped. */
-function cell(id: string, { evidence, stale }: JudgedFile): string {
+function cell(kernel: KernelEntry, { evidence, stale }: JudgedFile, factsOf: PlanFacts): string {
+  const { id } = kernel;
   const entry = evidence.kernels[id] as KernelEvidence | undefined;
   if (!entry) return "–";
   if (stale.has(id)) return "to be made anew";
-  const plan = planOf(KERNELS.find((kernel) => kernel.id === id)!, false);
+  const { plan } = factsOf(kernel);
   const shares = entry.runs.flatMap(({ differences }) =>
     differences.map((value, i) => (plan[i]?.origin === "seed" ? 0 : (value ?? 0))),
   );
@@ -35,12 +37,12 @@ function cell(id: string, { evidence, stale }: JudgedFile): string {
 }
 
 /** The README's matrix: every kernel by every device, each cell its largest difference. */
-export function kernelMatrix(files: readonly JudgedFile[]): string {
+export function kernelMatrix(files: readonly JudgedFile[], factsOf: PlanFacts): string {
   const columns = files.filter(({ evidence }) => evidence.kind !== "compiled");
   const lines = [
     ["kernel", ...columns.map(heading)],
     ["---", ...columns.map(() => "---")],
-    ...KERNELS.map(({ id }) => [`\`${id}\``, ...columns.map((file) => cell(id, file))]),
+    ...KERNELS.map((kernel) => [`\`${kernel.id}\``, ...columns.map((file) => cell(kernel, file, factsOf))]),
   ];
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }

@@ -3,6 +3,7 @@ import { backendOf } from "../kernel-sources.ts";
 import type { DeviceReport } from "../verify.ts";
 import { readEvidenceFiles } from "./evidence-files.ts";
 import { canBeRecomputed, staleness } from "./judge-evidence.ts";
+import { planFacts } from "./plan-facts.ts";
 
 export interface Recomputed {
   /** Runs whose outputs were compared, to the bit. */
@@ -24,6 +25,7 @@ export function compareWithEvidence(
   const faults: string[] = [];
   const uncompared: string[] = [];
   let compared = 0;
+  const factsOf = planFacts();
   if (!description) return { compared, faults, uncompared: [`${device} is not here`] };
   const files = readEvidenceFiles().files.filter(
     ({ evidence }) =>
@@ -41,7 +43,7 @@ export function compareWithEvidence(
       );
       const entry = file?.evidence.kernels[kernel];
       const run = runOf(entry, configuration);
-      if (!file || !entry || !run || staleness(file.evidence, kernel, entry)) {
+      if (!file || !entry || !run || staleness(file.evidence, kernel, entry, factsOf)) {
         uncompared.push(`${place}: no current evidence of ${description.driver}`);
         continue;
       }
