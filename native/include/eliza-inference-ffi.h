@@ -130,10 +130,35 @@ ELIZA_API int32_t eliza_inference_default_context_size(int32_t trained_context);
 
 // bundle: a .gguf file, or a folder whose text/ holds the model. No model is loaded before the first stream is opened.
 ELIZA_API EliInferenceContext *eliza_inference_create(const char *bundle, char **out_error);
-// Closes nothing that the caller still holds: close every stream first. NULL is allowed.
+// Frees the loaded model and the streams that are still open, whose handles mean nothing afterwards. NULL is allowed.
 ELIZA_API void eliza_inference_destroy(EliInferenceContext *ctx);
+// Destroys the context, with its streams, when the calling thread ends, unless it was destroyed before: for hosts whose
+// threads are ended from outside, as Node's workers are. No other thread may be inside a call on it then.
+ELIZA_API int eliza_inference_end_with_thread(EliInferenceContext *ctx);
+// Stops every engine, load and poll of the process and returns when they have let go, within one node of the graph. What
+// is called later answers CLOSED or CANCELLED. The library does it by itself at exit, before memory goes; a host that
+// joins its threads before that calls it first, so that none of them waits. Once called, the process generates no more.
+ELIZA_API void eliza_inference_shutdown(void);
 ELIZA_API void eliza_inference_free_string(char *string);
 ELIZA_API void eliza_inference_free_tokens(int32_t *tokens);
+
+// Loads the context's model and waits for it: a call from a thread that may wait. Does nothing if it is loaded; opening a
+// stream loads it as well. n_gpu_layers as in the config. MODEL_NOT_FOUND, MODEL_INVALID, CANCELLED, ...
+ELIZA_API int eliza_inference_model_load(EliInferenceContext *ctx, int32_t n_gpu_layers, char **out_error);
+// 0 to 1000 of the load that runs, from any thread; 1000 once the model is there.
+ELIZA_API int eliza_inference_model_load_progress(EliInferenceContext *ctx);
+// From any thread. The load that runs, or else the next one, answers CANCELLED; a model that is loaded stays.
+ELIZA_API int eliza_inference_model_load_cancel(EliInferenceContext *ctx);
+// What belongs to the loaded model, from any thread and without waiting for a stream; MODEL_NOT_LOADED before.
+// JSON: abi, runtime, runtimeVersion, device, model (with controlTokens: id, text, leftStrip, rightStrip of tokens that text
+// of users must not become).
+ELIZA_API int eliza_inference_model_report(EliInferenceContext *ctx, char **json_out, char **out_error);
+// As eliza_inference_llm_stream_tokenize and _detokenize.
+ELIZA_API int eliza_inference_model_tokenize(EliInferenceContext *ctx, const char *text, size_t text_bytes,
+                                             int add_special, int parse_special, int32_t **tokens_out,
+                                             size_t *count_out, char **out_error);
+ELIZA_API int eliza_inference_model_detokenize(EliInferenceContext *ctx, const int32_t *ids, size_t count, int special,
+                                               char **text_out, char **out_error);
 
 // Memory regions of runtimes beside the text one. NOT_IMPLEMENTED.
 ELIZA_API int eliza_inference_mmap_acquire(EliInferenceContext *ctx, const char *region, char **out_error);
@@ -151,9 +176,10 @@ ELIZA_API EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx
                                                         const eliza_llm_stream_config_t *config, char **out_error);
 // The same with what the config cannot hold, as a JSON object (NULL or "": none). An unknown key is an error.
 //   seed          integer, 0 to 4294967295; default: drawn from the system
-//   threads       integer >= 1; default: the processor's cores
+//   threads       integer >= 1; default: the processors that the process may use (affinity, CPU quota of its cgroups)
 //   batch_size    tokens a decode call may hold; default 512
-//   ubatch_size   tokens computed at once, the grain of cancellation; default batch_size
+//   ubatch_size   tokens computed at once; default batch_size. Fewer where a node of the graph takes over 0.25 s, so that
+//                 a cancellation waits less than 0.5 s
 //   max_streams   streams that share one cache and are decoded together; default 1
 //   min_p         0 to 1; default off
 //   penalty_last_n tokens the repeat penalty looks back; default 64
@@ -168,6 +194,13 @@ ELIZA_API EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *
                                                            const eliza_llm_stream_config_t *config,
                                                            const char *options_json, char **out_error);
 
+// Options of the generations from the next prompt on, as a JSON object; a key that is left out is as the stream was opened
+// with. INVALID_ARGUMENT while a generation runs.
+//   max_tokens, temperature, top_p, top_k, repeat_penalty, min_p, penalty_last_n  as in the config and open_ex
+//   seed          draws begin anew from it; without it they go on where they are
+//   stop          at most 16 strings of 1 to 256 bytes; the generation ends before the first that it comes to. Its tokens
+//                 stay in the sequence
+ELIZA_API int eliza_inference_llm_stream_configure(EliLlmStream *stream, const char *options_json, char **out_error);
 // Hands over prompt tokens and returns; they are computed in ubatches by the engine thread. Several calls before the
 // first next make one prompt. After a final next, the tokens continue the same sequence.
 ELIZA_API int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int32_t *ids, size_t count,
@@ -182,7 +215,7 @@ ELIZA_API int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tok
 ELIZA_API int eliza_inference_llm_stream_try_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
                                                   size_t *count_out, char *text_out, size_t text_cap,
                                                   int32_t *drafted_out, int32_t *accepted_out, char **out_error);
-// From any thread, also when idle. The stream answers CANCELLED until reset or reset_keep.
+// From any thread, also when idle. What is computed is left within one node of the graph. The stream answers CANCELLED until reset or reset_keep.
 ELIZA_API int eliza_inference_llm_stream_cancel(EliLlmStream *stream);
 // Forgets the sequence, its output and its sampling state.
 ELIZA_API int eliza_inference_llm_stream_reset(EliLlmStream *stream);
@@ -213,6 +246,11 @@ ELIZA_API int eliza_inference_llm_stream_detokenize(EliLlmStream *stream, const 
 // JSON about what really runs: runtime, its capabilities, device, model, cache types per layer, bytes, timing, every
 // candidate and why it was taken or not. drafted_out and accepted_out of next are summed under "speculation".
 ELIZA_API int eliza_inference_llm_stream_report(EliLlmStream *stream, char **json_out, char **out_error);
+// Its parts. Of the stream's context and cache: abi, context, kv, candidates.
+ELIZA_API int eliza_inference_llm_stream_cache_report(EliLlmStream *stream, char **json_out, char **out_error);
+// Of its last generation, without waiting for the engine: timing, stopSequence (null for none), finishReason: "none" before
+// a prompt, "running", then "stop", "length" (max_tokens), "context" (it is full), "error" or "cancelled".
+ELIZA_API int eliza_inference_llm_stream_generation_report(EliLlmStream *stream, char **json_out, char **out_error);
 
 // Waits until one of the context's streams has output its reader has not been told of, at most timeout_ms (< 0: no
 // limit). Writes such streams and returns their number; 0 after the time, or when eliza_inference_llm_poll_wake was called.

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "gguf.h"
@@ -55,6 +57,37 @@ Model make_model(uint32_t head_dim, uint32_t layers) {
     gguf_set_val_f32(metadata, "llama.attention.layer_norm_rms_epsilon", 1e-5f);
     llama_model_params params = llama_model_default_params();
     params.n_gpu_layers = 0;
+    Model model(llama_model_init_from_user(metadata, fill, &head_dim, params));
+    gguf_free(metadata);
+    return model;
+}
+
+Model make_window_model(uint32_t window) {
+    llama_log_set([](ggml_log_level, const char *, void *) {}, nullptr);
+    llama_backend_init();
+    constexpr uint32_t HEAD_DIM = 64;
+    gguf_context *metadata = gguf_init_empty();
+    gguf_set_val_str(metadata, "general.architecture", "gemma3");
+    gguf_set_val_str(metadata, "tokenizer.ggml.model", "none");
+    for (const auto &[key, value] :
+         std::initializer_list<std::pair<const char *, uint32_t>>{{"vocab_size", VOCABULARY},
+                                                                  {"context_length", 1024},
+                                                                  {"embedding_length", WIDTH},
+                                                                  {"feed_forward_length", WIDTH},
+                                                                  {"block_count", 6},
+                                                                  {"attention.head_count", HEADS},
+                                                                  {"attention.head_count_kv", KV_HEADS},
+                                                                  {"attention.key_length", HEAD_DIM},
+                                                                  {"attention.value_length", HEAD_DIM},
+                                                                  {"attention.sliding_window", window},
+                                                                  {"rope.dimension_count", HEAD_DIM}}) {
+        gguf_set_val_u32(metadata, (std::string("gemma3.") + key).c_str(), value);
+    }
+    gguf_set_val_f32(metadata, "gemma3.attention.layer_norm_rms_epsilon", 1e-5f);
+    gguf_set_val_f32(metadata, "gemma3.rope.freq_base", 10000.0f);
+    llama_model_params params = llama_model_default_params();
+    params.n_gpu_layers = 0;
+    uint32_t head_dim = HEAD_DIM;
     Model model(llama_model_init_from_user(metadata, fill, &head_dim, params));
     gguf_free(metadata);
     return model;

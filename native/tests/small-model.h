@@ -23,6 +23,9 @@ constexpr int32_t KV_HEADS = 2;
 // key and value head are twelve times as large as the others, as channels of real models are.
 Model make_model(uint32_t head_dim, uint32_t layers);
 
+// A Gemma-3-shaped model, five of whose six layers look back at `window` tokens.
+Model make_window_model(uint32_t window);
+
 // A context of 256 cells, flash attention, one thread.
 Context make_context(llama_model *model, ggml_type k, ggml_type v);
 

@@ -5,34 +5,25 @@
 #include <nlohmann/json.hpp>
 
 #include "ffi/context.h"
+#include "ffi/generation-options.h"
+#include "ffi/hand-over.h"
 #include "error/failure.h"
 #include "ffi/stream-options.h"
+#include "ffi/stream.h"
 #include "select/llm-backend.h"
 #include "streaming/output-queue.h"
 
+using eliza::check_given;
 using eliza::Code;
 using eliza::Failure;
 using eliza::guarded;
-
-struct EliLlmStream {
-    EliInferenceContext *ctx = nullptr;
-    std::unique_ptr<LlmBackendSession> session;
-    std::string runtime;
-    std::vector<eliza::Candidate> candidates;
-    // Since the last prompt: tokens that were guessed ahead, and how many of them were right.
-    std::atomic<int32_t> drafted{0};
-    std::atomic<int32_t> accepted{0};
-};
+using eliza::hand_over;
 
 namespace {
 
 LlmBackendSession &session_of(EliLlmStream *stream) {
     if (stream == nullptr) throw Failure(Code::INVALID_ARGUMENT, "the stream is NULL", "open one first");
     return *stream->session;
-}
-
-void check_given(bool given, const char *what) {
-    if (!given) throw Failure(Code::INVALID_ARGUMENT, std::string(what) + " is NULL", "pass all that the header names");
 }
 
 // The session, if its runtime can do this; else the refusal names the capability.
@@ -42,14 +33,6 @@ LlmBackendSession &session_with(eliza::Capability capability, EliLlmStream *stre
     throw Failure(Code::NOT_IMPLEMENTED,
                   stream->runtime + " lacks the capability " + eliza::capability_name(capability),
                   "the stream's report lists what its runtime can do");
-}
-
-// A copy of token ids that eliza_inference_free_tokens frees.
-void hand_over(const std::vector<int32_t> &ids, int32_t **tokens_out, size_t *count_out) {
-    *tokens_out = static_cast<int32_t *>(std::malloc(std::max<size_t>(1, ids.size()) * sizeof(int32_t)));
-    if (*tokens_out == nullptr) throw std::bad_alloc();
-    std::copy(ids.begin(), ids.end(), *tokens_out);
-    *count_out = ids.size();
 }
 
 int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap, size_t *count_out, char *text_out,
@@ -72,6 +55,37 @@ int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap
         if (drafted_out != nullptr) *drafted_out = output.drafted;
         if (accepted_out != nullptr) *accepted_out = output.accepted;
         return status;
+    });
+}
+
+// Which parts of a report the ABI adds to.
+struct ReportParts {
+    bool cache = false;
+    bool generation = false;
+};
+
+int give_report(EliLlmStream *stream, int (LlmBackendSession::*report_of)(std::string *, char **), ReportParts parts,
+                char **json_out, char **out_error) {
+    return guarded(out_error, [&] {
+        check_given(json_out != nullptr, "the output");
+        std::string text;
+        const int status = (session_of(stream).*report_of)(&text, out_error);
+        if (status < 0) return status;
+        auto report = nlohmann::json::parse(text);
+        if (parts.cache) {
+            report["abi"] = ELIZA_INFERENCE_ABI_VERSION;
+            report["capabilities"] = stream->session->capabilities().names();
+            auto &candidates = report["candidates"] = nlohmann::json::array();
+            for (const eliza::Candidate &candidate : stream->candidates) {
+                candidates.push_back(
+                    {{"runtime", candidate.runtime}, {"chosen", candidate.chosen}, {"reason", candidate.reason}});
+            }
+        }
+        if (parts.generation) {
+            report["speculation"] = {{"drafted", stream->drafted.load()}, {"accepted", stream->accepted.load()}};
+        }
+        hand_over(report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), json_out);
+        return ELIZA_OK;
     });
 }
 
@@ -104,9 +118,10 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
         stream->runtime = factory->name();
         stream->session.reset(factory->open(ctx, config, options, out_error));
         if (stream->session == nullptr) return static_cast<int>(Code::NATIVE_FAULT);
+        stream->opened = eliza::generation_options(*config, options);
         stream->session->output().set_owner(stream.get());
-        ctx->hub.add(&stream->session->output());
-        opened = stream.release();
+        opened = stream.get();
+        ctx->add(std::move(stream));
         return ELIZA_OK;
     });
     return opened;
@@ -162,11 +177,17 @@ int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *fi
                    [&] { return session_with(eliza::Capability::SLOTS, stream).restore_slot(filename, out_error); });
 }
 
+int eliza_inference_llm_stream_configure(EliLlmStream *stream, const char *options_json, char **out_error) {
+    return guarded(out_error, [&] {
+        LlmBackendSession &session = session_of(stream);
+        return session.configure(eliza::parse_generation_options(options_json, stream->opened), out_error);
+    });
+}
+
 void eliza_inference_llm_stream_close(EliLlmStream *stream) {
     if (stream == nullptr) return;
-    stream->ctx->hub.remove(&session_of(stream).output());
     guarded(nullptr, [&] {
-        delete stream;
+        stream->ctx->close(stream);
         return ELIZA_OK;
     });
 }
@@ -200,27 +221,19 @@ int eliza_inference_llm_stream_detokenize(EliLlmStream *stream, const int32_t *i
         std::string text;
         const int status =
             session_with(eliza::Capability::DETOKENIZE, stream).detokenize(ids, count, special != 0, &text, out_error);
-        if (status >= 0) *text_out = eliza::copy_string(text);
+        if (status >= 0) hand_over(text, text_out);
         return status;
     });
 }
 
 int eliza_inference_llm_stream_report(EliLlmStream *stream, char **json_out, char **out_error) {
-    return guarded(out_error, [&] {
-        check_given(json_out != nullptr, "the output");
-        std::string text;
-        const int status = session_of(stream).report(&text, out_error);
-        if (status < 0) return status;
-        auto report = nlohmann::json::parse(text);
-        report["abi"] = ELIZA_INFERENCE_ABI_VERSION;
-        report["capabilities"] = stream->session->capabilities().names();
-        report["speculation"] = {{"drafted", stream->drafted.load()}, {"accepted", stream->accepted.load()}};
-        auto &candidates = report["candidates"] = nlohmann::json::array();
-        for (const eliza::Candidate &candidate : stream->candidates) {
-            candidates.push_back(
-                {{"runtime", candidate.runtime}, {"chosen", candidate.chosen}, {"reason", candidate.reason}});
-        }
-        *json_out = eliza::copy_string(report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-        return ELIZA_OK;
-    });
+    return give_report(stream, &LlmBackendSession::report, {.cache = true, .generation = true}, json_out, out_error);
+}
+
+int eliza_inference_llm_stream_cache_report(EliLlmStream *stream, char **json_out, char **out_error) {
+    return give_report(stream, &LlmBackendSession::cache_report, {.cache = true}, json_out, out_error);
+}
+
+int eliza_inference_llm_stream_generation_report(EliLlmStream *stream, char **json_out, char **out_error) {
+    return give_report(stream, &LlmBackendSession::generation_report, {.generation = true}, json_out, out_error);
 }

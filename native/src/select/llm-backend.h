@@ -11,12 +11,17 @@
 
 #include "eliza-inference-ffi.h"
 #include "select/capabilities.h"
+#include "select/generation-options.h"
 
 namespace eliza {
 
 class OutputQueue;
 class PollHub;
 struct NextOutput;
+struct StreamOptions;
+
+// How a stream generates, by its config and what open_ex adds to it.
+GenerationOptions generation_options(const eliza_llm_stream_config_t &config, const StreamOptions &options);
 
 // What open_ex says beyond the 88 bytes, already checked.
 struct StreamOptions {
@@ -76,6 +81,8 @@ class LlmBackendSession {
     virtual int reset() = 0;
     // A full reset and 0 where no prefix can be kept; never an error.
     virtual int reset_keep(int32_t n_keep) = 0;
+    // For what is generated from here on; INVALID_ARGUMENT while a generation runs.
+    virtual int configure(const eliza::GenerationOptions &options, char **out_error);
     virtual int save_slot(const char *filename, char **out_error);
     virtual int restore_slot(const char *filename, char **out_error);
     virtual int tokens(std::vector<int32_t> *ids, char **out_error);
@@ -85,6 +92,9 @@ class LlmBackendSession {
     virtual int detokenize(const int32_t *ids, size_t count, bool special, std::string *text, char **out_error);
     // A JSON object; the ABI adds the candidates, the capabilities and its own version.
     virtual int report(std::string *json, char **out_error) = 0;
+    // Its parts that are of the stream's cache, and of its last generation; the latter never waits.
+    virtual int cache_report(std::string *json, char **out_error);
+    virtual int generation_report(std::string *json, char **out_error);
 
     // The queue that this session's engine fills; poll and next read it.
     virtual eliza::OutputQueue &output() = 0;

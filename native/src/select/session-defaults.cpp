@@ -23,6 +23,10 @@ int LlmBackendSession::next(bool wait, eliza::NextOutput *next, char **out_error
     return status;
 }
 
+int LlmBackendSession::configure(const eliza::GenerationOptions &, char **out_error) {
+    return eliza::not_implemented(out_error, "other options for a stream that is open, in this runtime,");
+}
+
 int LlmBackendSession::save_slot(const char *, char **) { return lacks(Capability::SLOTS); }
 
 int LlmBackendSession::restore_slot(const char *, char **) { return lacks(Capability::SLOTS); }
@@ -41,4 +45,12 @@ eliza::Verdict LlmBackendFactory::supports(const eliza_llm_stream_config_t &conf
                                            const eliza::StreamOptions &options) const {
     const std::string unmet = eliza::unmet_needs(eliza::needs_of(config, options), capabilities());
     return unmet.empty() ? eliza::Verdict{} : eliza::Verdict::no(unmet);
+}
+
+int LlmBackendSession::cache_report(std::string *, char **out_error) {
+    return eliza::not_implemented(out_error, "a report of the cache in this runtime");
+}
+
+int LlmBackendSession::generation_report(std::string *, char **out_error) {
+    return eliza::not_implemented(out_error, "a report of the generation in this runtime");
 }

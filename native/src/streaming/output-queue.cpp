@@ -17,7 +17,7 @@ size_t PollHub::wait(EliLlmStream **streams, size_t cap, int timeout_ms) {
             queue->told_ = true;
             streams[count++] = queue->owner_;
         }
-        return count > 0 || woken_;
+        return count > 0 || woken_ || stopped_;
     };
     if (timeout_ms < 0) {
         changed_.wait(lock, collect);
@@ -32,6 +32,13 @@ void PollHub::wake() {
     const std::lock_guard lock(mutex_);
     woken_ = true;
     changed_.notify_all();
+}
+
+void PollHub::stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+    for (OutputQueue *queue : queues_) queue->cancel_locked();
 }
 
 void PollHub::add(OutputQueue *queue) {
@@ -96,6 +103,10 @@ void OutputQueue::restart() {
 
 void OutputQueue::cancel() {
     const std::lock_guard lock(hub_.mutex_);
+    cancel_locked();
+}
+
+void OutputQueue::cancel_locked() {
     tokens_.clear();
     cancelled_ = true;
     announce_locked();

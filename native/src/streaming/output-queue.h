@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "eliza-inference-ffi.h"
+#include "lifetime/stop-at-exit.h"
 
 namespace eliza {
 
@@ -26,11 +27,16 @@ struct NextOutput {
 };
 
 // Where the streams of one context say that they have output; one poll waits for all of them.
-class PollHub {
+class PollHub final : public Stoppable {
   public:
+    PollHub() { stop_at_exit(this); }
+    ~PollHub() override { forget_at_exit(this); }
+
     // Streams whose reader has not been told yet, at most `cap`; waits up to timeout_ms (< 0: for ever).
     size_t wait(EliLlmStream **streams, size_t cap, int timeout_ms);
     void wake();
+    // Who waits hears CANCELLED, and no one waits any more.
+    void stop() override;
 
     void add(OutputQueue *queue);
     void remove(OutputQueue *queue);
@@ -42,6 +48,7 @@ class PollHub {
     std::condition_variable changed_;
     std::vector<OutputQueue *> queues_;
     bool woken_ = false;
+    bool stopped_ = false;
 };
 
 // One generated token, its text whole characters (often empty while one is being put together).
@@ -83,6 +90,7 @@ class OutputQueue {
 
     bool ready_locked() const { return !tokens_.empty() || finished_ || cancelled_; }
     void announce_locked();
+    void cancel_locked();
 
     PollHub &hub_;
     const size_t capacity_;

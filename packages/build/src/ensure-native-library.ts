@@ -136,8 +136,12 @@ async function publish(
   }
 }
 
+/** Without which the processor faults: what another compiler would make of llama.cpp as it is. */
+const COMPILER_FIXES = ["61-amx-tile-config.edit"];
+
 async function edits(variant: NativeVariant): Promise<Edit[]> {
-  return variant === "pristine" ? [] : readEdits(join(ROOT, "native", "edits", llamaCpp.name));
+  const all = await readEdits(join(ROOT, "native", "edits", llamaCpp.name));
+  return variant === "pristine" ? all.filter(({ id }) => COMPILER_FIXES.includes(id)) : all;
 }
 
 function hashText(text: string): string {

@@ -103,7 +103,10 @@ function reportOf(path: string, chatTemplate: string, typeK: string): StreamRepo
       eosToken: "",
       addBos: false,
     },
-    context: { size: 8, used: 3, batchSize: 8, ubatchSize: 8, threads: 1, maxStreams: 1 },
+    context: {
+      ...{ size: 8, used: 3, batchSize: 8, ubatchSize: 8, batchTokens: 8, maxStreams: 1 },
+      ...{ threads: 1, threadsReason: "asked for" },
+    },
     kv: {
       typeK,
       typeV: "f16",
@@ -131,5 +134,6 @@ function reportOf(path: string, chatTemplate: string, typeK: string): StreamRepo
     },
     finishReason: "stop",
     speculation: { drafted: 0, accepted: 0 },
+    stopSequence: null,
   };
 }

@@ -73,7 +73,11 @@ export interface RuntimeReport {
     used: number;
     batchSize: number;
     ubatchSize: number;
+    /** tokens that a batch may hold now: fewer than ubatchSize where the processor is slow, so that cancelling is quick */
+    batchTokens: number;
     threads: number;
+    /** why as many: the process's affinity, a CPU quota, the machine, or because it was asked for */
+    threadsReason: string;
     maxStreams: number;
   };
   kv: {
@@ -143,7 +147,7 @@ export interface InferenceReport extends RuntimeReport {
   hint: string | null;
 }
 
-export type FinishReason = "stop" | "length" | "context" | "error" | "cancelled" | "";
+export type FinishReason = "none" | "running" | "stop" | "length" | "context" | "error" | "cancelled";
 
 /** What runs, and what one generation took. */
 export interface StreamReport extends RuntimeReport {
@@ -159,7 +163,10 @@ export interface StreamReport extends RuntimeReport {
     decodeMs: number;
     tokensPerSecond: number;
   };
+  /** "none" before a prompt, "running" until it has ended */
   finishReason: FinishReason;
+  /** the stop string that ended it */
+  stopSequence: string | null;
   /** tokens that the runtime guessed ahead for this generation, and how many of them were right */
   speculation: { drafted: number; accepted: number };
 }

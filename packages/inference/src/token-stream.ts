@@ -145,7 +145,7 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
     this.#report = (await this.#host.library.report(stream).catch(() => undefined)) as
       | StreamReport
       | undefined;
-    if (this.#report && this.#report.finishReason === "") this.#report.finishReason = "cancelled";
+    if (this.#report?.finishReason === "running") this.#report.finishReason = "cancelled";
     await this.#host.close(stream, whole);
   }
 }

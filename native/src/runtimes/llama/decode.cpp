@@ -11,6 +11,9 @@ namespace eliza {
 
 namespace {
 
+// What llama_decode answers when its abort callback stopped it.
+constexpr int32_t ABORTED = 2;
+
 struct Share {
     Sequence *sequence;
     size_t prompt_tokens; // 0: its one generated token
@@ -40,7 +43,7 @@ std::vector<Share> fill_batch(SharedContext &shared) {
     std::vector<Share> shares;
     llama_batch &batch = shared.batch;
     batch.n_tokens = 0;
-    const auto room = [&] { return static_cast<size_t>(shared.shape.ubatch_size - batch.n_tokens); };
+    const auto room = [&] { return static_cast<size_t>(shared.pace.tokens() - batch.n_tokens); };
     for (Sequence *sequence : shared.sequences) {
         if (sequence == nullptr || sequence->cancelled || !has_generated_token(*sequence) || room() == 0) continue;
         shares.push_back({sequence, 0, batch.n_tokens});
@@ -70,7 +73,8 @@ void finish(Sequence &sequence, const char *reason, int status, const std::strin
         sequence.timing.finish_reason = reason;
     }
     sequence.planned = static_cast<int32_t>(sequence.tokens.size());
-    sequence.queue.finish(status, sequence.utf8.flush(), error);
+    std::string rest = sequence.stops.push(sequence.utf8.flush()) + sequence.stops.flush();
+    sequence.queue.finish(status, std::move(rest), error);
 }
 
 void fail(Sequence &sequence, const Failure &failure) { finish(sequence, "error", failure.status(), failure.what()); }
@@ -98,7 +102,7 @@ void sample(Sequence &sequence, llama_context *context, int32_t at, const llama_
                                "try another cache type, or check the model file"));
         return;
     }
-    const llama_token token = llama_sampler_sample(sequence.sampler.get(), context, at);
+    const llama_token token = sequence.sampler->sample(context, at);
     const int64_t now = llama_time_us();
     {
         const std::lock_guard lock(sequence.timing_mutex);
@@ -117,13 +121,25 @@ void sample(Sequence &sequence, llama_context *context, int32_t at, const llama_
         const std::lock_guard lock(sequence.timing_mutex);
         sequence.timing.generated_tokens = sequence.generated;
     }
-    sequence.queue.push({token, sequence.utf8.push(piece(vocab, token))});
+    sequence.queue.push({token, sequence.stops.push(sequence.utf8.push(piece(vocab, token)))});
     sequence.planned = static_cast<int32_t>(sequence.tokens.size()) + 1;
-    if (sequence.max_tokens > 0 && sequence.generated >= sequence.max_tokens) {
+    if (!sequence.stops.matched().empty()) {
+        {
+            const std::lock_guard lock(sequence.timing_mutex);
+            sequence.timing.stop_sequence = sequence.stops.matched();
+        }
+        finish(sequence, "stop", ELIZA_OK, "");
+    } else if (sequence.max_tokens > 0 && sequence.generated >= sequence.max_tokens) {
         finish(sequence, "length", ELIZA_OK, "");
     } else if (sequence.planned >= sequence.context_size) {
         finish(sequence, "context", ELIZA_OK, "");
     }
+}
+
+// A recurrent state that was left in the middle of a batch is of no use.
+void forget(Sequence &sequence) {
+    llama_memory_seq_rm(llama_get_memory(sequence.shared->context.get()), sequence.id, -1, -1);
+    sequence.tokens.clear();
 }
 
 void fail_all(const std::vector<Share> &shares, int32_t status) {
@@ -149,7 +165,19 @@ void decode_step(SharedContext &shared, const llama_vocab *vocab) {
     const std::vector<Share> shares = fill_batch(shared);
     if (shares.empty()) return;
     const int64_t start = llama_time_us();
+    for (const Share &share : shares) shared.computing.push_back(share.sequence);
+    shared.pace.begin(start);
     const int32_t status = llama_decode(shared.context.get(), shared.batch);
+    shared.pace.end(llama_time_us(), shared.batch.n_tokens, shared.can_leave());
+    shared.computing.clear();
+    if (status == ABORTED) {
+        // What was computed of this batch is gone, and the others' tokens wait as before.
+        take_llama_errors();
+        if (!shared.rows_alone) {
+            for (const Share &share : shares) forget(*share.sequence);
+        }
+        return;
+    }
     if (status != 0) {
         fail_all(shares, status);
         return;
@@ -159,7 +187,7 @@ void decode_step(SharedContext &shared, const llama_vocab *vocab) {
         if (share.prompt_tokens > 0) {
             const auto end = sequence.prompt.begin() + static_cast<std::ptrdiff_t>(share.prompt_tokens);
             for (auto token = sequence.prompt.begin(); token != end; ++token) {
-                llama_sampler_accept(sequence.sampler.get(), *token);
+                sequence.sampler->accept(*token);
             }
             sequence.tokens.insert(sequence.tokens.end(), sequence.prompt.begin(), end);
             sequence.prompt.erase(sequence.prompt.begin(), end);

@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "error/failure.h"
+#include "lifetime/stop-at-exit.h"
 #include "llama-model.h"
 #include "runtimes/llama/decode.h"
 #include "runtimes/llama/log-capture.h"
 #include "runtimes/llama/model-fingerprint.h"
+#include "runtimes/llama/prefix.h"
 
 namespace eliza {
 
@@ -30,23 +32,39 @@ SharedContext::~SharedContext() {
     if (context != nullptr) llama_detach_threadpool(context.get());
 }
 
-Engine::Engine(const std::string &path, int32_t n_gpu_layers)
-    : path_(path), n_gpu_layers_(n_gpu_layers), model_(load_model(path, n_gpu_layers)),
-      fingerprint_(model_fingerprint(path)), thread_([this] { loop(); }) {}
+bool SharedContext::should_abort() {
+    pace.mark(llama_time_us());
+    if (*stopping) return true;
+    const auto cancelled = [](const Sequence *sequence) { return sequence->cancelled.load(); };
+    return rows_alone ? std::ranges::any_of(computing, cancelled) : std::ranges::all_of(computing, cancelled);
+}
+
+Engine::Engine(const std::string &path, int32_t n_gpu_layers, LoadProgress *progress)
+    : path_(path), n_gpu_layers_(n_gpu_layers), model_(load_model(path, n_gpu_layers, true, progress)),
+      fingerprint_(model_fingerprint(path)), thread_([this] { loop(); }) {
+    renew_exit_handler();
+}
 
 Engine::~Engine() {
+    stop();
+    contexts_.clear();
+}
+
+void Engine::stop() {
+    std::deque<std::function<void()>> left;
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
         changed_.notify_all();
     }
-    thread_.join();
-    contexts_.clear();
-    for (const auto &[count, pool] : threadpools_) ggml_threadpool_free(pool);
+    if (thread_.joinable()) thread_.join();
+    const std::lock_guard lock(mutex_);
+    left.swap(tasks_); // who waits for one of them hears that it never ran
 }
 
 void Engine::post(std::function<void()> task) {
     const std::lock_guard lock(mutex_);
+    if (stopping_) throw Failure(Code::CLOSED, "the engine was stopped", "load the model in a new process");
     tasks_.push_back(std::move(task));
     changed_.notify_all();
 }
@@ -55,7 +73,12 @@ void Engine::run(const std::function<void()> &task) {
     auto packaged = std::make_shared<std::packaged_task<void()>>(task);
     std::future<void> done = packaged->get_future();
     post([packaged] { (*packaged)(); });
-    done.get();
+    packaged.reset();
+    try {
+        done.get();
+    } catch (const std::future_error &) {
+        throw Failure(Code::CLOSED, "the engine was stopped", "load the model in a new process");
+    }
 }
 
 void Engine::wake() {
@@ -114,7 +137,7 @@ void Engine::attach(Sequence &sequence, const ContextShape &shape) {
 
 void Engine::detach(Sequence &sequence) {
     sequence.cancelled = true;
-    run([&] {
+    const auto take_away = [&] {
         SharedContext *shared = sequence.shared;
         if (shared == nullptr) return;
         llama_memory_seq_rm(llama_get_memory(shared->context.get()), sequence.id, -1, -1);
@@ -122,7 +145,12 @@ void Engine::detach(Sequence &sequence) {
         sequence.shared = nullptr;
         // One context stays warm for the next stream.
         if (shared->empty()) release_idle_contexts(shared);
-    });
+    };
+    try {
+        run(take_away);
+    } catch (const Failure &) {
+        sequence.shared = nullptr; // the engine was stopped: no thread looks at it any more
+    }
 }
 
 void Engine::release_idle_contexts(const SharedContext *except) {
@@ -184,21 +212,29 @@ SharedContext &Engine::make_context(const ContextShape &shape) {
         throw Failure(Code::CONTEXT_FAILED, "llama.cpp made no context" + (reason.empty() ? "" : ": " + reason),
                       "try the cache type f16, or a smaller context or batch");
     }
-    ggml_threadpool *workers = threads(shape.threads);
-    llama_attach_threadpool(shared.context.get(), workers, workers);
+    shared.threads = threads(shape.threads);
+    llama_attach_threadpool(shared.context.get(), shared.threads.get(), shared.threads.get());
+    shared.rows_alone = is_rows_alone(llama_get_memory(shared.context.get()));
+    shared.pace = Pace(shape.ubatch_size);
+    shared.stopping = &stopping_;
+    const auto abort = [](void *context) { return static_cast<SharedContext *>(context)->should_abort(); };
+    llama_set_abort_callback(shared.context.get(), abort, &shared);
     shared.sequences.assign(static_cast<size_t>(shape.max_streams), nullptr);
     shared.batch = llama_batch_init(shape.ubatch_size, 0, 1);
+    renew_exit_handler();
     return shared;
 }
 
-ggml_threadpool *Engine::threads(int32_t count) {
-    ggml_threadpool *&pool = threadpools_[count];
+// Contexts with as many threads share them; they end with the last of these contexts.
+std::shared_ptr<ggml_threadpool> Engine::threads(int32_t count) {
+    std::shared_ptr<ggml_threadpool> pool = threadpools_[count].lock();
     if (pool == nullptr) {
         ggml_threadpool_params params = ggml_threadpool_params_default(count);
         // Workers spin for about 2 ms between graphs, enough to bridge sampling, and then leave the cores to others.
         params.poll = 1;
-        pool = ggml_threadpool_new(&params);
+        pool.reset(ggml_threadpool_new(&params), ggml_threadpool_free);
         if (pool == nullptr) throw std::bad_alloc();
+        threadpools_[count] = pool;
     }
     return pool;
 }
@@ -209,6 +245,7 @@ void Engine::prefill(Sequence &sequence, std::vector<llama_token> ids) {
         if (sequence.prompt.empty()) {
             sequence.generated = 0;
             sequence.utf8.clear();
+            sequence.stops.clear();
             const std::lock_guard lock(sequence.timing_mutex);
             sequence.timing.reused_tokens = static_cast<int32_t>(sequence.tokens.size());
         }
@@ -229,29 +266,37 @@ int32_t Engine::keep(Sequence &sequence, int32_t n_keep) {
     run([&] {
         llama_memory_t memory = llama_get_memory(sequence.shared->context.get());
         kept = std::clamp<int32_t>(n_keep, 0, static_cast<int32_t>(sequence.tokens.size()));
-        if (kept > 0) {
-            // A sliding window may have let go of cells that the next token would look at.
-            const auto window = static_cast<llama_pos>(model_->hparams.n_swa);
-            const bool whole = llama_memory_seq_rm(memory, sequence.id, kept, -1) &&
-                               llama_memory_seq_pos_min(memory, sequence.id) <=
-                                   (window > 0 ? std::max<llama_pos>(0, kept - window + 1) : 0);
-            if (!whole) kept = 0;
+        if (!holds_prefix(memory, model_->hparams, sequence.id, kept) ||
+            !llama_memory_seq_rm(memory, sequence.id, kept, -1)) {
+            kept = 0;
         }
         if (kept == 0) llama_memory_seq_rm(memory, sequence.id, -1, -1);
         sequence.tokens.resize(static_cast<size_t>(kept));
         sequence.waiting.clear();
-        sequence.prompt.clear();
-        sequence.pending = LLAMA_TOKEN_NULL;
-        sequence.generated = 0;
-        sequence.utf8.clear();
-        llama_sampler_reset(sequence.sampler.get());
-        for (const llama_token token : sequence.tokens) llama_sampler_accept(sequence.sampler.get(), token);
-        sequence.generating = false;
+        start_anew(sequence);
         sequence.planned = kept;
-        const std::lock_guard lock(sequence.timing_mutex);
-        sequence.timing = Timing{};
     });
     return kept;
+}
+
+void Engine::start_anew(Sequence &sequence) {
+    sequence.prompt.clear();
+    sequence.pending = LLAMA_TOKEN_NULL;
+    sequence.generated = 0;
+    sequence.utf8.clear();
+    sequence.stops.clear();
+    sequence.sampler->restart(sequence.tokens);
+    sequence.generating = false;
+    const std::lock_guard lock(sequence.timing_mutex);
+    sequence.timing = Timing{};
+}
+
+void Engine::configure(Sequence &sequence, const GenerationOptions &options) {
+    post([&sequence, options] {
+        sequence.max_tokens = options.max_tokens;
+        sequence.stops.set(options.stop);
+        sequence.sampler->configure(options, sequence.tokens);
+    });
 }
 
 std::vector<llama_token> Engine::tokens(const Sequence &sequence) {

@@ -37,10 +37,8 @@ class LlamaFactory final : public LlmBackendFactory {
         if (const Verdict verdict = supports(*config, options); !verdict.yes) {
             throw Failure(Code::NOT_IMPLEMENTED, "llama.cpp: " + verdict.reason, "leave it out of the config");
         }
-        LlmBackendState &state =
-            llm_backend_context_state(ctx, this, [] { return std::make_unique<EngineRegistry>(); });
         const LlamaPlace place{llm_backend_context_bundle_dir(ctx), llm_backend_context_poll_hub(ctx),
-                               static_cast<EngineRegistry &>(state)};
+                               llama_engines(ctx)};
         return open_llama_session(place, *config, options).release();
     }
 };
@@ -50,6 +48,12 @@ class LlamaFactory final : public LlmBackendFactory {
 LlmBackendFactory *llama_factory() {
     static LlamaFactory factory;
     return &factory;
+}
+
+EngineRegistry &llama_engines(EliInferenceContext *ctx) {
+    LlmBackendState &state =
+        llm_backend_context_state(ctx, llama_factory(), [] { return std::make_unique<EngineRegistry>(); });
+    return static_cast<EngineRegistry &>(state);
 }
 
 } // namespace eliza

@@ -63,7 +63,7 @@ std::string find_gguf(const std::string &bundle) {
     return models.front();
 }
 
-ModelPtr load_model(const std::string &path, int32_t n_gpu_layers, bool repack) {
+ModelPtr load_model(const std::string &path, int32_t n_gpu_layers, bool repack, LoadProgress *progress) {
     capture_llama_log();
     std::error_code code;
     const auto size = fs::file_size(path, code);
@@ -83,8 +83,19 @@ ModelPtr load_model(const std::string &path, int32_t n_gpu_layers, bool repack) 
     llama_model_params params = llama_model_default_params();
     params.n_gpu_layers = n_gpu_layers;
     params.use_extra_bufts = repack;
+    if (progress != nullptr) {
+        params.progress_callback_user_data = progress;
+        params.progress_callback = [](float share, void *user) {
+            auto *here = static_cast<LoadProgress *>(user);
+            here->per_mille = static_cast<int32_t>(share * 1000.0f);
+            return !here->cancelled.load();
+        };
+    }
     take_llama_errors();
     ModelPtr model(llama_model_load_from_file(path.c_str(), params));
+    if (progress != nullptr && progress->cancelled) {
+        throw Failure(Code::CANCELLED, "loading " + path + " was cancelled", "load it again when it is wanted");
+    }
     if (model == nullptr) {
         const std::string reason = take_llama_errors();
         invalid(path, reason.empty() ? "llama.cpp could not load it" : reason);

@@ -39,45 +39,91 @@ json model_report(const Engine &engine) {
     };
 }
 
-json timing_report(Sequence &sequence) {
+// Where a text of users could be taken for the model's own markers, hosts ask for these.
+json control_tokens(const llama_vocab *vocab) {
+    json tokens = json::array();
+    for (llama_token id = 0; id < llama_vocab_n_tokens(vocab); ++id) {
+        const auto attributes = static_cast<uint32_t>(llama_vocab_get_attr(vocab, id));
+        if ((attributes & (LLAMA_TOKEN_ATTR_CONTROL | LLAMA_TOKEN_ATTR_UNKNOWN)) == 0) continue;
+        json entry = {{"id", id}, {"text", token_text(vocab, id)}};
+        if ((attributes & LLAMA_TOKEN_ATTR_LSTRIP) != 0) entry["leftStrip"] = true;
+        if ((attributes & LLAMA_TOKEN_ATTR_RSTRIP) != 0) entry["rightStrip"] = true;
+        tokens.push_back(std::move(entry));
+    }
+    return tokens;
+}
+
+json model_part(const Engine &engine) {
+    return {{"runtime", "llama.cpp"},
+            {"runtimeVersion", llama_version()},
+            {"device", describe_device(engine.n_gpu_layers())},
+            {"model", model_report(engine)}};
+}
+
+// On the engine thread.
+json cache_part(const Engine &engine, const Sequence &sequence) {
+    const ContextShape &shape = sequence.shared->shape;
+    return {{"context",
+             {{"size", shape.context_size},
+              {"used", sequence.tokens.size()},
+              {"batchSize", shape.batch_size},
+              {"ubatchSize", shape.ubatch_size},
+              {"batchTokens", sequence.shared->pace.tokens()},
+              {"threads", shape.threads},
+              {"threadsReason", sequence.threads_reason},
+              {"maxStreams", shape.max_streams}}},
+            {"kv", kv_report(engine, sequence)}};
+}
+
+const char *finish_reason(const Sequence &sequence, const Timing &timing) {
+    if (timing.finish_reason[0] != '\0') return timing.finish_reason;
+    if (sequence.cancelled) return "cancelled";
+    return sequence.queue.expecting() || sequence.generating ? "running" : "none";
+}
+
+json generation_part(Sequence &sequence) {
     const std::lock_guard lock(sequence.timing_mutex);
     const Timing &timing = sequence.timing;
     const auto ms = [](int64_t from, int64_t to) { return from > 0 && to > from ? double(to - from) / 1000.0 : 0.0; };
     const double decode_ms = ms(timing.first_token_us, timing.last_token_us);
-    return {{"promptTokens", timing.prompt_tokens},
-            {"reusedTokens", timing.reused_tokens},
-            {"prefillMs", ms(timing.prefill_start_us, timing.first_token_us)},
-            {"timeToFirstTokenMs", ms(timing.asked_us, timing.first_token_us)},
-            {"decodeTokens", timing.generated_tokens},
-            {"decodeMs", decode_ms},
-            {"tokensPerSecond", decode_ms > 0 ? (timing.generated_tokens - 1) * 1000.0 / decode_ms : 0.0}};
+    return {{"timing",
+             {{"promptTokens", timing.prompt_tokens},
+              {"reusedTokens", timing.reused_tokens},
+              {"prefillMs", ms(timing.prefill_start_us, timing.first_token_us)},
+              {"timeToFirstTokenMs", ms(timing.asked_us, timing.first_token_us)},
+              {"decodeTokens", timing.generated_tokens},
+              {"decodeMs", decode_ms},
+              {"tokensPerSecond", decode_ms > 0 ? (timing.generated_tokens - 1) * 1000.0 / decode_ms : 0.0}}},
+            {"finishReason", finish_reason(sequence, timing)},
+            {"stopSequence", timing.stop_sequence.empty() ? json(nullptr) : json(timing.stop_sequence)}};
 }
 
+std::string text_of(const json &report) { return report.dump(-1, ' ', false, json::error_handler_t::replace); }
+
 } // namespace
+
+std::string llama_model_report(const Engine &engine) {
+    json report = model_part(engine);
+    report["model"]["controlTokens"] = control_tokens(llama_model_get_vocab(engine.model()));
+    return text_of(report);
+}
+
+std::string llama_cache_report(Engine &engine, Sequence &sequence) {
+    json report;
+    engine.run([&] { report = cache_part(engine, sequence); });
+    return text_of(report);
+}
+
+std::string llama_generation_report(Sequence &sequence) { return text_of(generation_part(sequence)); }
 
 std::string llama_report(Engine &engine, Sequence &sequence) {
     json report;
     engine.run([&] {
-        const ContextShape &shape = sequence.shared->shape;
-        report = {{"runtime", "llama.cpp"},
-                  {"runtimeVersion", llama_version()},
-                  {"device", describe_device(engine.n_gpu_layers())},
-                  {"model", model_report(engine)},
-                  {"context",
-                   {{"size", shape.context_size},
-                    {"used", sequence.tokens.size()},
-                    {"batchSize", shape.batch_size},
-                    {"ubatchSize", shape.ubatch_size},
-                    {"threads", shape.threads},
-                    {"maxStreams", shape.max_streams}}},
-                  {"kv", kv_report(engine, sequence)}};
+        report = model_part(engine);
+        report.update(cache_part(engine, sequence));
     });
-    report["timing"] = timing_report(sequence);
-    {
-        const std::lock_guard lock(sequence.timing_mutex);
-        report["finishReason"] = sequence.timing.finish_reason;
-    }
-    return report.dump(-1, ' ', false, json::error_handler_t::replace);
+    report.update(generation_part(sequence));
+    return text_of(report);
 }
 
 } // namespace eliza

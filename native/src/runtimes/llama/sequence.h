@@ -2,11 +2,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "runtimes/llama/sampler.h"
 #include "streaming/output-queue.h"
+#include "streaming/stop-matcher.h"
 #include "streaming/utf8.h"
 
 namespace eliza {
@@ -22,7 +25,8 @@ struct Timing {
     int32_t prompt_tokens = 0;
     int32_t reused_tokens = 0; // already in the cache
     int32_t generated_tokens = 0;
-    const char *finish_reason = "";
+    const char *finish_reason = ""; // empty until it has ended
+    std::string stop_sequence;      // the stop string that ended it
 };
 
 // One stream's place in the engine. The host side reads and writes the atomics; all else belongs to the engine thread.
@@ -38,8 +42,10 @@ struct Sequence {
     SharedContext *shared = nullptr;
     llama_seq_id id = -1;
     int32_t context_size = 0;
+    std::string threads_reason; // why it computes with as many threads as it does
     int32_t max_tokens = 0;
-    SamplerPtr sampler;
+    std::unique_ptr<Sampler> sampler;
+    StopMatcher stops;
     Utf8Assembler utf8;
     std::vector<llama_token> tokens;        // in the cache
     std::vector<llama_token> waiting;       // from a slot, to go before the next prompt

@@ -1,12 +1,12 @@
 #include "runtimes/llama/session.h"
 
-#include <random>
-#include <thread>
+#include <algorithm>
 
 #include "error/failure.h"
 #include "llama-model.h"
 #include "runtimes/llama/cache-types.h"
 #include "runtimes/llama/engine-registry.h"
+#include "runtimes/llama/processors.h"
 #include "runtimes/llama/report.h"
 #include "runtimes/llama/slot.h"
 #include "runtimes/llama/vocabulary.h"
@@ -20,10 +20,12 @@ namespace {
 class LlamaSession final : public LlmBackendSession {
   public:
     LlamaSession(PollHub &hub, Engine &engine, const eliza_llm_stream_config_t &config, const StreamOptions &options,
-                 const ContextShape &shape)
+                 const ContextShape &shape, const std::string &threads_reason)
         : engine_(engine), run_ahead_(options.run_ahead), sequence_(hub, static_cast<size_t>(options.queue_size)) {
-        sequence_.max_tokens = config.max_tokens;
-        sequence_.sampler = make_sampler(config, options, llama_vocab_n_tokens(vocab()));
+        const GenerationOptions generation = generation_options(config, options);
+        sequence_.max_tokens = generation.max_tokens;
+        sequence_.threads_reason = threads_reason;
+        sequence_.sampler = std::make_unique<Sampler>(generation, llama_vocab_n_tokens(vocab()));
         sequence_.started = run_ahead_;
         sequence_.queue.set_demand([this] {
             sequence_.started = true;
@@ -50,7 +52,8 @@ class LlamaSession final : public LlmBackendSession {
         check_prompt(ids, count, state);
         {
             const std::lock_guard lock(sequence_.timing_mutex);
-            if (sequence_.timing.first_token_us != 0) sequence_.timing = Timing{};
+            const bool over = sequence_.timing.first_token_us != 0 || sequence_.timing.finish_reason[0] != '\0';
+            if (over) sequence_.timing = Timing{};
             if (sequence_.timing.asked_us == 0) sequence_.timing.asked_us = llama_time_us();
         }
         if (sequence_.queue.expect()) sequence_.started = run_ahead_;
@@ -62,6 +65,12 @@ class LlamaSession final : public LlmBackendSession {
     int cancel() override {
         sequence_.cancelled = true;
         sequence_.queue.cancel();
+        return ELIZA_OK;
+    }
+
+    int configure(const GenerationOptions &options, char **) override {
+        if (!sequence_.cancelled) check_idle("configured");
+        engine_.configure(sequence_, options);
         return ELIZA_OK;
     }
 
@@ -103,6 +112,16 @@ class LlamaSession final : public LlmBackendSession {
 
     int report(std::string *json, char **) override {
         *json = llama_report(engine_, sequence_);
+        return ELIZA_OK;
+    }
+
+    int cache_report(std::string *json, char **) override {
+        *json = llama_cache_report(engine_, sequence_);
+        return ELIZA_OK;
+    }
+
+    int generation_report(std::string *json, char **) override {
+        *json = llama_generation_report(sequence_);
         return ELIZA_OK;
     }
 
@@ -174,17 +193,16 @@ std::unique_ptr<LlmBackendSession> open_llama_session(const LlamaPlace &place, c
     shape.type_v = cache_type_for_heads(type_v, hparams, 'V');
     shape.context_size =
         config.context_size > 0 ? config.context_size : default_context_size(llama_model_n_ctx_train(engine.model()));
-    const auto cores = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
-    shape.threads = options.threads > 0 ? options.threads : cores;
+    const Processors usable = usable_processors();
+    shape.threads = options.threads > 0 ? options.threads : usable.count;
     shape.max_streams = options.max_streams;
     shape.kv_map = options.kv_map;
     shape.exact = exact_window(*engine.model(), shape, options);
     shape.batch_size = std::min(options.batch_size, shape.context_size);
     shape.ubatch_size = std::min(options.ubatch_size, shape.batch_size);
 
-    StreamOptions seeded = options;
-    if (!options.seed_given) seeded.seed = std::random_device{}();
-    return std::make_unique<LlamaSession>(place.hub, engine, config, seeded, shape);
+    const std::string reason = options.threads > 0 ? "asked for; usable: " + usable.reason : usable.reason;
+    return std::make_unique<LlamaSession>(place.hub, engine, config, options, shape, reason);
 }
 
 } // namespace eliza

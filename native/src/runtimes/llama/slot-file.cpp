@@ -4,11 +4,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <random>
 
 #include <nlohmann/json.hpp>
 
 #include "error/failure.h"
+#include "runtimes/llama/file-beside.h"
 #include "runtimes/llama/sha256-stream.h"
 
 namespace eliza {
@@ -73,12 +73,11 @@ void write_slot(const std::string &path, const Slot &slot) {
     prefix.version = VERSION;
     prefix.header_bytes = static_cast<uint32_t>(header.size());
 
-    const std::string beside = path + "." + std::to_string(std::random_device{}()) + ".new";
-    std::ofstream file(beside, std::ios::binary);
+    FileBeside file(path);
     Sha256Stream hash;
     const auto put = [&](const void *bytes, size_t count) {
         hash.add(bytes, count);
-        file.write(static_cast<const char *>(bytes), static_cast<std::streamsize>(count));
+        file.write(bytes, count);
     };
     put(&prefix, sizeof(prefix));
     put(header.data(), header.size());
@@ -86,13 +85,8 @@ void write_slot(const std::string &path, const Slot &slot) {
     put(slot.waiting.data(), slot.waiting.size() * sizeof(llama_token));
     put(slot.state.data(), slot.state.size());
     const auto digest = hash.finish();
-    file.write(reinterpret_cast<const char *>(digest.data()), digest.size());
-    file.close();
-    std::error_code code;
-    if (file) std::filesystem::rename(beside, path, code);
-    if (!file || code) {
-        std::error_code ignored;
-        std::filesystem::remove(beside, ignored);
+    file.write(digest.data(), digest.size());
+    if (!file.publish()) {
         throw Failure(Code::SLOT_WRITE_FAILED, path + " cannot be written",
                       "check the folder, its permissions and the space that is left");
     }

@@ -5,10 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "error/failure.h"
+#include "llama-model.h"
 #include "runtimes/llama/cache-types.h"
 #include "runtimes/llama/decode.h"
 #include "runtimes/llama/kv-report.h"
 #include "runtimes/llama/log-capture.h"
+#include "runtimes/llama/prefix.h"
 #include "runtimes/llama/slot-file.h"
 
 namespace eliza {
@@ -52,6 +54,12 @@ void check_tokens(const Slot &slot, const Sequence &sequence, const llama_vocab 
     }
 }
 
+std::vector<uint8_t> state_of(llama_context *context, llama_seq_id id) {
+    std::vector<uint8_t> state(llama_state_seq_get_size(context, id));
+    state.resize(llama_state_seq_get_data(context, state.data(), state.size(), id));
+    return state;
+}
+
 } // namespace
 
 int32_t save_slot(Engine &engine, Sequence &sequence, const std::string &path) {
@@ -62,9 +70,7 @@ int32_t save_slot(Engine &engine, Sequence &sequence, const std::string &path) {
         slot.stamp = stamp_of(engine, sequence);
         slot.tokens = sequence.tokens;
         slot.waiting = sequence.outside_cache();
-        slot.state.resize(llama_state_seq_get_size(shared.context.get(), sequence.id));
-        slot.state.resize(
-            llama_state_seq_get_data(shared.context.get(), slot.state.data(), slot.state.size(), sequence.id));
+        slot.state = state_of(shared.context.get(), sequence.id);
     });
     write_slot(path, slot); // the engine goes on meanwhile
     return static_cast<int32_t>(slot.tokens.size());
@@ -75,25 +81,30 @@ int32_t restore_slot(Engine &engine, Sequence &sequence, const std::string &path
     engine.run([&] { expected = stamp_of(engine, sequence); });
     const Slot slot = read_slot(path, expected);
     check_tokens(slot, sequence, llama_model_get_vocab(engine.model()), path);
-    engine.keep(sequence, 0);
     engine.run([&] {
         llama_context *context = sequence.shared->context.get();
-        take_llama_errors();
-        const size_t taken = llama_state_seq_set_data(context, slot.state.data(), slot.state.size(), sequence.id);
         llama_memory_t memory = llama_get_memory(context);
         const auto end = static_cast<llama_pos>(slot.tokens.size());
-        const bool fits = llama_memory_seq_pos_max(memory, sequence.id) + 1 == end &&
-                          (end == 0 || llama_memory_seq_pos_min(memory, sequence.id) >= 0);
-        if (taken != slot.state.size() || !fits) {
+        std::vector<uint8_t> before = sequence.tokens.empty() ? std::vector<uint8_t>() : state_of(context, sequence.id);
+        take_llama_errors();
+        llama_memory_seq_rm(memory, sequence.id, -1, -1);
+        const size_t taken = llama_state_seq_set_data(context, slot.state.data(), slot.state.size(), sequence.id);
+        const bool whole = taken == slot.state.size();
+        if (!whole || llama_memory_seq_pos_max(memory, sequence.id) + 1 != end ||
+            !holds_prefix(memory, engine.model()->hparams, sequence.id, end)) {
+            const std::string why = whole ? "its positions are others" : take_llama_errors();
             llama_memory_seq_rm(memory, sequence.id, -1, -1);
-            const std::string why = taken != slot.state.size() ? take_llama_errors() : "its positions are others";
+            if (!before.empty() &&
+                llama_state_seq_set_data(context, before.data(), before.size(), sequence.id) != before.size()) {
+                sequence.tokens.clear();
+            }
             throw Failure(Code::SLOT_INVALID, path + ": llama.cpp refuses its state. " + why,
                           "prefill the prompt instead, and save it again");
         }
         sequence.tokens = slot.tokens;
         sequence.waiting = slot.waiting;
+        engine.start_anew(sequence);
         sequence.planned = room_taken(slot);
-        for (const llama_token token : slot.tokens) llama_sampler_accept(sequence.sampler.get(), token);
     });
     return static_cast<int32_t>(slot.tokens.size());
 }

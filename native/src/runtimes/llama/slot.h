@@ -11,7 +11,7 @@ namespace eliza {
 int32_t save_slot(Engine &engine, Sequence &sequence, const std::string &path);
 
 // Makes the sequence the saved one: its tokens are in the cache, and the sampler has seen them. Returns the tokens in
-// the cache. The sequence is as it was where the file does not fit, empty where llama.cpp refuses its state.
+// the cache. Where the file is refused, the sequence is as it was.
 // Throws SLOT_NOT_FOUND, SLOT_INVALID, SLOT_MISMATCH, CONTEXT_FULL.
 int32_t restore_slot(Engine &engine, Sequence &sequence, const std::string &path);
 

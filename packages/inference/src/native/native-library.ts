@@ -3,6 +3,7 @@ import { InferenceError } from "../errors.ts";
 import { bindFunctions, type NativeFunctions } from "./ffi-functions.ts";
 import { NativeHandle } from "./ffi-parameter.ts";
 import { nativeError } from "./native-error.ts";
+import { endWithHost } from "./process-end.ts";
 import { checkLayout, type StreamConfig } from "./stream-config.ts";
 
 /** The ABI that this package is written against. */
@@ -108,7 +109,61 @@ export class NativeLibrary {
 
   create(bundle: string): ContextHandle {
     const error: Slot = [null];
-    return this.#handle("context", this.#functions.create.call(bundle, error), error);
+    const context = this.#handle("context", this.#functions.create.call(bundle, error), error);
+    endWithHost(this.path, this.#functions, context);
+    return context;
+  }
+
+  /** Loads the context's model, once. Throws CANCELLED after `cancelLoad`. */
+  async loadModel(context: ContextHandle, gpuLayers: number): Promise<void> {
+    const error: Slot = [null];
+    this.#check(await this.#functions.model_load.async(context, gpuLayers, error), error);
+  }
+
+  /** Of the load that runs, 0 to 1. */
+  loadProgress(context: ContextHandle): number {
+    return this.#functions.model_load_progress.call(context) / 1000;
+  }
+
+  /** The load that runs, or else the next one, is CANCELLED. */
+  cancelLoad(context: ContextHandle): void {
+    this.#functions.model_load_cancel.call(context);
+  }
+
+  /** The library's JSON about the loaded model. Throws MODEL_NOT_LOADED. */
+  modelReport(context: ContextHandle): unknown {
+    const [error, out] = [[null] as Slot, [null] as Slot];
+    this.#check(this.#functions.model_report.call(context, out, error), error);
+    return JSON.parse(this.#takeString(out));
+  }
+
+  /** Token ids by the loaded model; a long text is worked off on a pool thread. Throws MODEL_NOT_LOADED. */
+  async tokenizeModel(
+    context: ContextHandle,
+    text: string,
+    options: { addSpecial: boolean; parseSpecial: boolean },
+  ): Promise<Int32Array> {
+    const [error, out, count] = [[null] as Slot, [null] as Slot, new BigUint64Array(1)];
+    const bytes = terminated(text);
+    const [addSpecial, parseSpecial] = [Number(options.addSpecial), Number(options.parseSpecial)];
+    const { model_tokenize } = this.#functions;
+    const values = [
+      ...([context, bytes, bytes.length - 1, addSpecial, parseSpecial] as const),
+      ...([out, count, error] as const),
+    ] as const;
+    const isLong = bytes.length > LONG_TEXT;
+    this.#check(isLong ? await model_tokenize.async(...values) : model_tokenize.call(...values), error);
+    return this.#takeTokens(out, count);
+  }
+
+  /** The text of token ids by the loaded model. Throws MODEL_NOT_LOADED. */
+  async detokenizeModel(context: ContextHandle, ids: Int32Array, special: boolean): Promise<string> {
+    const [error, out] = [[null] as Slot, [null] as Slot];
+    const { model_detokenize } = this.#functions;
+    const values = [context, ids, ids.length, Number(special), out, error] as const;
+    const isLong = ids.length > LONG_TEXT / 4;
+    this.#check(isLong ? await model_detokenize.async(...values) : model_detokenize.call(...values), error);
+    return this.#takeString(out);
   }
 
   /** Frees the loaded models; waits for the engine threads to end. */
@@ -230,6 +285,26 @@ export class NativeLibrary {
     const [error, out] = [[null] as Slot, [null] as Slot];
     this.#check(await this.#functions.report.async(stream, out, error), error);
     return JSON.parse(this.#takeString(out));
+  }
+
+  /** Its part about the stream's context and cache. */
+  async cacheReport(stream: StreamHandle): Promise<unknown> {
+    const [error, out] = [[null] as Slot, [null] as Slot];
+    this.#check(await this.#functions.cache_report.async(stream, out, error), error);
+    return JSON.parse(this.#takeString(out));
+  }
+
+  /** Its part about the stream's last generation; does not wait for the engine. */
+  generationReport(stream: StreamHandle): unknown {
+    const [error, out] = [[null] as Slot, [null] as Slot];
+    this.#check(this.#functions.generation_report.call(stream, out, error), error);
+    return JSON.parse(this.#takeString(out));
+  }
+
+  /** Options of the generations from the next prompt on, by the names of the C ABI. */
+  configure(stream: StreamHandle, options: Record<string, unknown>): void {
+    const error: Slot = [null];
+    this.#check(this.#functions.configure.call(stream, JSON.stringify(options), error), error);
   }
 
   /** Loads the context's model for a calibration over `text`. */

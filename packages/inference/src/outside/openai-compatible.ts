@@ -109,7 +109,7 @@ class OpenAICompatibleModel implements OutsideModel {
 
 class OpenAIStream implements OutsideStream {
   readonly #model: OutsideReport;
-  readonly #usage: Usage = { promptTokens: 0, decodeTokens: 0, finishReason: "" };
+  readonly #usage: Usage = { promptTokens: 0, decodeTokens: 0, finishReason: "running" };
   readonly #chunks: AsyncGenerator<StreamChunk, undefined>;
   #retries = 0;
   #asked = 0;
@@ -134,7 +134,7 @@ class OpenAIStream implements OutsideStream {
   }
 
   async return(): Promise<IteratorResult<StreamChunk, undefined>> {
-    if (this.#usage.finishReason === "") this.#usage.finishReason = "cancelled";
+    if (this.#usage.finishReason === "running") this.#usage.finishReason = "cancelled";
     return await this.#chunks.return(undefined);
   }
 

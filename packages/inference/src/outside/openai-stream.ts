@@ -49,7 +49,7 @@ export async function* readCompletion(
     if (cause instanceof InferenceError || (cause as Error).name === "AbortError") throw cause;
     throw cut(url, cause);
   }
-  if (!isDone && usage.finishReason === "") throw cut(url);
+  if (!isDone && usage.finishReason === "running") throw cut(url);
 }
 
 function take(data: string, url: string, usage: Usage): string {

@@ -51,6 +51,22 @@ describe("cancellation", () => {
     assert.equal((await stream.report()).finishReason, "cancelled");
   });
 
+  test("in the middle of one batch of 4,000 tokens, it is left where it is", async () => {
+    await using other = await Inference.open(picoModel, {
+      ...{ libraryPath, contextSize: 8192, batchSize: 4096, ubatchSize: 4096 },
+    });
+    const prompt = await other.detokenize((await other.tokenize(LONG)).subarray(0, 4000));
+    const abort = new AbortController();
+    const stream = other.stream(prompt, { maxTokens: 4, signal: abort.signal });
+    const first = stream.next();
+    first.catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    abort.abort();
+    await assert.rejects(first, (error: unknown) => (error as InferenceError).code === "CANCELLED");
+    assert.equal((await stream.report()).context.used, 0);
+    assert.ok((await other.stream("Once upon a time", { maxTokens: 4 }).text()).length > 0);
+  });
+
   test("a signal that is aborted already runs nothing", async () => {
     const reason = new Error("no");
     const stream = inference.stream("x", { signal: AbortSignal.abort(reason) });

@@ -206,11 +206,81 @@ describe("a saved sequence", () => {
       ["a position below zero", { bytes: word(16, 2 ** 32 - 5) }],
       ["a position far away", { bytes: word(16, 2 ** 30) }],
       ["a header of other types", { header: { tokens: "many" } }],
+      ["the last position there is", { bytes: word(16, 2 ** 31 - 1) }],
+      ["a position twice", { bytes: word(16, 1) }],
+      [
+        "a state of nothing",
+        { header: { state_bytes: 0 }, bytes: (body: Buffer, at: number) => body.subarray(0, at) },
+      ],
     ] as const) {
       await assert.rejects(session.restore(await forge(change)), code("SLOT_INVALID", /./), what);
-      await session.restore(slot());
-      assert.deepEqual(await session.tokens(), held, what);
+      assert.deepEqual(await session.tokens(), held, `${what}: the sequence is as it was`);
     }
+    // and so are its rows: what it says next is what the slot that was saved says next
+    const next = await say(session, " and then");
+    await session.restore(slot());
+    assert.deepEqual(await say(session, " and then"), next);
+    assert.ok(
+      (await inference.stream(story, { maxTokens: 2 }).text()).length > 0,
+      "the context is not poisoned",
+    );
+  });
+
+  test("that is refused leaves the sequence as it was, whatever byte of its state was forged", async () => {
+    await using inference = await open(model, { contextSize: 256 });
+    const session = await inference.session({ maxTokens: 4 });
+    await say(session, story);
+    await session.save(slot());
+    const whole = await readFile(slot());
+    const header = JSON.parse(whole.toString("utf8", 16, 16 + whole.readUInt32LE(12)));
+    const state = 16 + whole.readUInt32LE(12) + 4 * (header.tokens + header.waiting);
+    const held = await session.tokens();
+    const next = await say(session, " and then");
+    await session.restore(slot());
+    let refusals = 0;
+    for (let at = state; at < state + 16 + 12 * header.tokens + 48; at += 4) {
+      for (const value of [0, 1, 2, 2 ** 16, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1]) {
+        const bytes = Buffer.from(whole.subarray(0, whole.length - 32));
+        if (bytes.readUInt32LE(at) === value) continue;
+        bytes.writeUInt32LE(value, at);
+        const path = join(folder, "word.slot");
+        await writeFile(path, Buffer.concat([bytes, createHash("sha256").update(bytes).digest()]));
+        const refused = await session.restore(path).then(
+          () => false,
+          (error) => {
+            assert.equal(error.code, "SLOT_INVALID");
+            return true;
+          },
+        );
+        if (refused) {
+          refusals += 1;
+          assert.deepEqual(await session.tokens(), held, `word ${at - state} is ${value}`);
+        } else {
+          await session.restore(slot());
+        }
+      }
+    }
+    assert.ok(refusals > 100, `${refusals}`);
+    assert.deepEqual(await say(session, " and then"), next);
+  });
+
+  test("sweeps what a save that was killed left behind, and nothing else", async () => {
+    await using inference = await open(model);
+    const session = await inference.session({ maxTokens: 4 });
+    await say(session, story);
+    const place = await mkdtemp(join(folder, "sweep-"));
+    const path = join(place, "a.slot");
+    const strange = ["a.slot.new", "a.slot.x1.new", "b.slot.123.new", "a.slot.123.old"];
+    for (const name of ["a.slot.123456.new", "a.slot.7.new", ...strange])
+      await writeFile(join(place, name), "x");
+    await session.save(path);
+    assert.deepEqual((await readdir(place)).sort(), ["a.slot", ...strange].sort());
+    // two that save at once do not sweep each other
+    const other = await inference.session({ maxTokens: 4 });
+    await say(other, story);
+    const saves = Array.from({ length: 20 }, (_, at) => (at % 2 ? session : other).save(path));
+    assert.ok((await Promise.all(saves)).every((tokens) => tokens > 0));
+    assert.deepEqual((await readdir(place)).sort(), ["a.slot", ...strange].sort());
   });
 
   test("is written whole or not at all, and not while a generation runs", async () => {

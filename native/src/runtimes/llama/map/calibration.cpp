@@ -16,6 +16,7 @@
 #include "runtimes/llama/map/weighted-moments.h"
 #include "runtimes/llama/memory.h"
 #include "runtimes/llama/model.h"
+#include "runtimes/llama/processors.h"
 
 namespace eliza {
 
@@ -188,7 +189,7 @@ void Calibration::State::load(const std::string &path, const std::string &text) 
     moments.resize(static_cast<size_t>(layers));
     tokenize(text);
     if (options.threads <= 0) {
-        options.threads = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+        options.threads = usable_processors().count;
     }
     ggml_threadpool_params pool_params = ggml_threadpool_params_default(options.threads);
     pool_params.poll = 1;
