@@ -136,6 +136,7 @@ export class Inference {
     const {
       timing: _,
       finishReason: __,
+      stopSequence: ___,
       ...report
     } = await this.#withStream(async (stream) => (await this.#library.report(stream)) as StreamReport);
     const format = (report.runtime === "llama.cpp" && (await fileFormat)) || reportedFormat(report.model);
@@ -197,6 +198,7 @@ export class Inference {
           forget: (closed) => this.#sessions.delete(closed),
         },
         stream,
+        checked,
       );
       this.#sessions.add(session);
       return session;
@@ -300,7 +302,9 @@ export class Inference {
   #tokenizer(stream: StreamHandle): Tokenize {
     return async (text, options) => {
       checkText(text);
-      return this.#library.tokenizeAnyLength(stream, text, options);
+      return this.#report?.runtime === "llama.cpp"
+        ? this.#library.tokenizeModel(this.#context, text, options)
+        : this.#library.tokenizeAnyLength(stream, text, options);
     };
   }
 

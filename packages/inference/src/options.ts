@@ -1,6 +1,6 @@
 import type { Rules } from "./arguments/check.ts";
 import { checkOptions } from "./arguments/check.ts";
-import { integer, name, oneOf, real, record, shown, signal } from "./arguments/rule.ts";
+import { integer, listOf, name, oneOf, real, record, shown, signal } from "./arguments/rule.ts";
 import { type CachePreset, cachePresets } from "./cache-presets.ts";
 import type { ChatMessage, ChatOptions } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
@@ -66,6 +66,8 @@ export interface StreamOptions {
   repeatPenalty?: number;
   /** Of the random draws, 0 to 2^32 − 1. Drawn from the system by default. */
   seed?: number;
+  /** Texts before the first of which the generation ends: at most 16, of 1 to 256 bytes each. None by default. */
+  stop?: readonly string[];
   /** Stops the generation; the iterator then throws CANCELLED with the signal's reason as cause. */
   signal?: AbortSignal;
   /** Variables of the chat template, such as enable_thinking, and tools. */
@@ -103,6 +105,7 @@ export const samplingRules: Rules<SamplingOptions> = {
   minP: real(0, 1),
   repeatPenalty: real(0, 100),
   seed: integer(0, 2 ** 32 - 1),
+  stop: listOf(name, 0, 16),
 };
 
 export const streamRules: Rules<StreamOptions> = { ...samplingRules, signal, chat: record };
@@ -148,6 +151,15 @@ export function checkSampling<T extends SamplingOptions>(of: string, given: unkn
     `${without} has no effect at temperature 0, which takes the likeliest token`,
     `Give a temperature above 0, or leave ${without} out.`,
   );
+}
+
+/** Options of a generation by the names of the C ABI. */
+export function configuration(options: SamplingOptions): Record<string, unknown> {
+  const { maxTokens, temperature, topP, topK, minP, repeatPenalty, seed, stop } = options;
+  return {
+    ...{ max_tokens: maxTokens, temperature, top_p: topP, top_k: topK, min_p: minP },
+    ...{ repeat_penalty: repeatPenalty, seed, stop },
+  };
 }
 
 /** @throws InferenceError INVALID_ARGUMENT for a text with a NUL, at which C would end it */

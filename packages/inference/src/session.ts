@@ -4,7 +4,7 @@ import { type ChatMessage, type ChatOptions, type Tokenize, wantsBegin } from ".
 import { InferenceError } from "./errors.ts";
 import type { NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import type { OutputPoller } from "./native/output-poller.ts";
-import { checkPrompt } from "./options.ts";
+import { checkPrompt, checkSampling, configuration, type SamplingOptions, samplingRules } from "./options.ts";
 import type { InferenceReport } from "./report.ts";
 import { TokenStream } from "./token-stream.ts";
 
@@ -21,14 +21,15 @@ export interface SessionHost {
   forget(session: Session): void;
 }
 
-export interface GenerateOptions {
+/** What is said here holds for this generation; what is not, as the session was opened. */
+export interface GenerateOptions extends SamplingOptions {
   /** Stops the generation; the iterator then throws CANCELLED with the signal's reason as cause. */
   signal?: AbortSignal;
   /** Variables of the chat template, such as enable_thinking, and tools. */
   chat?: ChatOptions;
 }
 
-const generateRules: Rules<GenerateOptions> = { signal, chat: record };
+const generateRules: Rules<GenerateOptions> = { ...samplingRules, signal, chat: record };
 
 /**
  * A sequence that stays in the cache between generations, so that what the model has read is not read again, and that
@@ -43,15 +44,17 @@ const generateRules: Rules<GenerateOptions> = { signal, chat: record };
 export class Session {
   readonly #host: SessionHost;
   readonly #stream: StreamHandle;
+  readonly #sampling: SamplingOptions;
   #generation: TokenStream | undefined;
   /** After a generation that was cut off the engine wants to be told what to keep. */
   #isCut = false;
   #queue: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  constructor(host: SessionHost, stream: StreamHandle) {
+  constructor(host: SessionHost, stream: StreamHandle, sampling: SamplingOptions) {
     this.#host = host;
     this.#stream = stream;
+    this.#sampling = sampling;
   }
 
   /**
@@ -68,7 +71,10 @@ export class Session {
       closing: this.#host.closing,
       check: () => {
         checkPrompt(prompt);
-        return checkOptions<GenerateOptions>("generate", options, generateRules).signal;
+        const checked = checkOptions<GenerateOptions>("generate", options, generateRules);
+        const { signal: own, chat: _, ...sampling } = checked;
+        checkSampling<SamplingOptions>("generate", { ...this.#sampling, ...sampling }, samplingRules);
+        return own;
       },
       start: async () => {
         this.#checkIdle();
@@ -155,6 +161,7 @@ export class Session {
       const kept = this.#isCut ? await this.#keep(held.length) : held.length;
       const addSpecial = held.length === 0 && wantsBegin(prompt, model.bosToken);
       const ids = await this.#host.tokenize(prompt, { addSpecial, parseSpecial: true });
+      library.configure(this.#stream, configuration(options));
       library.prefill(this.#stream, Int32Array.from([...held.subarray(kept), ...ids]));
       return;
     }
@@ -162,6 +169,7 @@ export class Session {
     // the last token is computed in any case: the answer comes from it
     const same = commonPrefix(held, ids.subarray(0, -1));
     const kept = same === held.length && !this.#isCut ? same : await this.#keep(same);
+    library.configure(this.#stream, configuration(options));
     library.prefill(this.#stream, ids.subarray(kept));
   }
 
