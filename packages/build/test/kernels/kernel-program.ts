@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { kernelCompileArguments, kernelSources } from "../../src/kernels.ts";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-const STRICT = ["-D_GNU_SOURCE", "-g1", "-Werror"];
+// GCC 12 counts 32 lanes of a loop over 16 keys that it turns into vectors; AddressSanitizer finds nothing there.
+const STRICT = ["-D_GNU_SOURCE", "-g1", "-Werror", "-Wno-stringop-overflow"];
 
 export interface ProgramOptions {
   /** The C compiler; decides the architecture. */
