@@ -59,7 +59,7 @@ describe("codebooks and projections", () => {
     LLOYD_MAX[3].forEach((level, i) => {
       assert.ok(Math.abs(level - TBQ3_TABLE.centroids[4 + i]!) < 2e-7); // seven digits, float32
     });
-    // The seed's 16-level tables are near the optimum, not on it.
+    // The 16-level tables of the elizaOS kernels document are near the optimum, not on it.
     for (const [table, most] of [
       [TURBO4_TABLE, 1e-3],
       [POLAR_TABLE, 3e-2],

@@ -4,7 +4,7 @@ import { lcgGaussians } from "../src/gaussian-stream.ts";
 import { type FormatOptions, format } from "../src/index.ts";
 
 /**
- * The seed's self-test: q and x drawn in turn from its PRNG, x encoded by the documented encoder, and its dot
+ * The elizaOS kernels document's self-test: q and x drawn in turn from its PRNG, x encoded by the documented encoder, and its dot
  * product with q taken in the coded basis although q was not rotated. The turbo3_tcq number is this project's,
  * for its own codebook.
  */

@@ -76,7 +76,7 @@ export const ATTACKS: readonly Attack[] = [
   flipped("golden rows that a kernel reads", "fixtures/golden/turbo4-128.default.bin"),
   flipped("golden input rows", "fixtures/golden/rows-128.f32"),
   flipped("golden queries", "fixtures/golden/queries-64.f32"),
-  flipped("a fixture of the seed", "fixtures/turbo4.json"),
+  flipped("a fixture after the elizaOS kernels document", "fixtures/turbo4.json"),
   {
     change: "golden input rows of a head size that no score case reads",
     says: /CONTRACT_DIFFERS fixtures\.fixtures\/golden\/rows-96\.f32/,
