@@ -31,14 +31,15 @@ test("SmolLM2's own template", { skip: smollm ? false : "smollm2-135m has not be
   const format = await readChatFormat(await readGguf(smollm.path));
   assert.equal(format.bosToken, "<|im_start|>");
   assert.equal(format.eosToken, "<|im_end|>");
-  const template = format.template ?? "";
+  const { template = "", bosToken, eosToken } = format;
+  const tokens = { bosToken, eosToken };
   assert.equal(
-    renderChat(template, [user], format),
+    renderChat(template, [user], tokens),
     "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n" +
       "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n",
   );
   assert.equal(
-    renderChat(template, [system, user, assistant, again], { ...format, addGenerationPrompt: false }),
+    renderChat(template, [system, user, assistant, again], { ...tokens, addGenerationPrompt: false }),
     "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n" +
       "<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\n 2 < 3 & {{ x }} <|im_end|>\n",
   );

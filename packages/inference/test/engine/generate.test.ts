@@ -109,7 +109,12 @@ describe("the report", () => {
       assert.deepEqual([kv.typeK, kv.typeV], [cacheTypeK, cacheTypeV]);
       assert.equal(kv.bytesPerToken, values * (bytesK + bytesV));
       assert.equal(kv.bytesTotal, kv.bytesComputed);
-      assert.equal(kv.bytesTotal, kv.bytesPerToken * context.size);
+      const coded = [cacheTypeK, cacheTypeV].some((type) => type !== "f16");
+      assert.deepEqual([kv.exact.tokens, kv.exact.sinks], coded ? [128, 4] : [0, 0]);
+      assert.ok(kv.exact.rowsPerStream >= kv.exact.tokens + kv.exact.sinks);
+      // K and V of a window's row, two bytes a value
+      assert.equal(kv.exact.bytes, values * 2 * 2 * kv.exact.rowsPerStream);
+      assert.equal(kv.bytesTotal, kv.bytesPerToken * context.size + kv.exact.bytes);
       for (const layer of kv.caches.flatMap((cache) => cache.layers)) {
         assert.deepEqual([layer.k, layer.v], [cacheTypeK, cacheTypeV]);
       }
