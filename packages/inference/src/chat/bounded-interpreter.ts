@@ -21,8 +21,8 @@ export interface TemplateLimits {
   milliseconds: number;
 }
 
-/** Hundreds of times what a long conversation takes; a template comes with a model from a stranger. */
-export const templateLimits: TemplateLimits = { steps: 2_000_000, size: 128 << 20, milliseconds: 3_000 };
+/** Far beyond what a long conversation takes; a template comes with a model from a stranger, and V8 ends the process at 2^27 matches. */
+export const templateLimits: TemplateLimits = { steps: 2_000_000, size: 32 << 20, milliseconds: 3_000 };
 
 /** What looks values up and makes none. */
 const finding = new Set([

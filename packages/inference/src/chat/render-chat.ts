@@ -131,7 +131,7 @@ export class CompiledTemplate {
  * is: markers in it are not told from the template's. `Inference.stream` tells them apart.
  *
  * @throws InferenceError INVALID_ARGUMENT (messages), CHAT_TEMPLATE_INVALID (the template is broken, or takes more than
- *   three seconds, two million steps or 128 Mi characters), CHAT_REFUSED (the template does not allow these messages, in
+ *   three seconds, two million steps or 32 Mi characters), CHAT_REFUSED (the template does not allow these messages, in
  *   its own words).
  */
 export function renderChat(
