@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { buildKernelProgram, hasCommand, runProgram } from "./kernel-program.ts";
+import { buildKernelProgram, compilesWith, hasCommand, runProgram } from "./kernel-program.ts";
 
 /** Widths are no constants there, and gcc then takes arrays that loops fill for uninitialised ones. */
 const SANITIZED = [
@@ -21,18 +21,6 @@ interface Round {
   readonly k: string;
   readonly v: string;
   readonly worst: number;
-}
-
-function sanitizersWork(): boolean {
-  if (!hasCommand("cc")) return false;
-  const folder = mkdtempSync(join(tmpdir(), "eliza-sanitizer-"));
-  try {
-    const source = join(folder, "empty.c");
-    writeFileSync(source, "int main(void) { return 0; }\n");
-    return runProgram("cc", [...SANITIZED, source, "-o", join(folder, "empty")]).status === 0;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** Runs so many random shapes and holds every one against float64; returns the rounds. */
@@ -76,7 +64,7 @@ describe("attention on the CPU, against float64", { skip: !hasCommand("cc") && "
   });
 
   describe("under AddressSanitizer and UBSan", {
-    skip: !sanitizersWork() && "no C compiler with AddressSanitizer and UBSan",
+    skip: !compilesWith(SANITIZED) && "no C compiler with AddressSanitizer and UBSan",
   }, () => {
     let program = "";
     before(() => {

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { kernelCompileArguments, kernelSources } from "../../src/kernels.ts";
@@ -60,4 +61,17 @@ export function runProgram(
   const [command, ...rest] = [...prefix, path, ...args];
   const { status, stdout, stderr } = spawnSync(command!, rest, { encoding: "utf8", maxBuffer: 64 << 20 });
   return { status, stdout, stderr };
+}
+
+/** Whether the C compiler is here and makes a program with these flags: sanitizers need libraries of their own. */
+export function compilesWith(flags: readonly string[]): boolean {
+  if (!hasCommand("cc")) return false;
+  const folder = mkdtempSync(join(tmpdir(), "eliza-compiler-"));
+  try {
+    const source = join(folder, "empty.c");
+    writeFileSync(source, "int main(void) { return 0; }\n");
+    return runProgram("cc", [...flags, source, "-o", join(folder, "empty")]).status === 0;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { makeKernelCases } from "./kernel-cases.ts";
 import { faultOf, parseCheck } from "./kernel-check.ts";
-import { buildKernelProgram, hasCommand, runProgram } from "./kernel-program.ts";
+import { buildKernelProgram, compilesWith, runProgram } from "./kernel-program.ts";
 
 /** Widths are no constants there, and gcc then takes arrays that loops fill for uninitialised ones. */
 const FLAGS = [
@@ -17,19 +17,7 @@ const FLAGS = [
 /** Shapes for each instruction set; by default 10,000 for the fastest here and 1,000 for the others. */
 const ROUNDS = process.env.ELIZA_KERNEL_ROUNDS;
 
-function sanitizersWork(): boolean {
-  if (!hasCommand("cc")) return false;
-  const folder = mkdtempSync(join(tmpdir(), "eliza-sanitizer-"));
-  try {
-    const source = join(folder, "empty.c");
-    writeFileSync(source, "int main(void) { return 0; }\n");
-    return runProgram("cc", [...FLAGS, source, "-o", join(folder, "empty")]).status === 0;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-const skip = sanitizersWork() ? false : "no C compiler with AddressSanitizer and UBSan";
+const skip = compilesWith(FLAGS) ? false : "no C compiler with AddressSanitizer and UBSan";
 
 describe("CPU kernels under AddressSanitizer and UBSan", { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), "eliza-kernels-"));
