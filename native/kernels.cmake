@@ -48,7 +48,8 @@ set_source_files_properties(${KERNELS_DIR}/src/build.c PROPERTIES COMPILE_DEFINI
 add_library(eliza_kv SHARED $<TARGET_OBJECTS:eliza_kv_objects>)
 target_link_libraries(eliza_kv PRIVATE m)
 
-target_sources(ggml-base PRIVATE $<TARGET_OBJECTS:eliza_kv_objects>)
+target_sources(ggml-base PRIVATE $<TARGET_OBJECTS:eliza_kv_objects>
+    ${CMAKE_CURRENT_LIST_DIR}/src/ggml/device-support.c)
 target_sources(ggml-cpu PRIVATE ${CMAKE_CURRENT_LIST_DIR}/src/ggml/cpu/eliza-attention.c
     ${CMAKE_CURRENT_LIST_DIR}/src/ggml/cpu/eliza-set-rows.c)
 foreach (target IN ITEMS ggml-base ggml-cpu llama)

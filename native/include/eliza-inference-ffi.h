@@ -123,6 +123,11 @@ ELIZA_API const char *eliza_inference_config_layout(void);
 ELIZA_API const char *eliza_inference_error_codes(void);
 // JSON array of the cache types that this library knows: name, bits a value, head sizes, use. Static storage.
 ELIZA_API const char *eliza_inference_cache_types(void);
+// JSON array, one row a cache type and device of what the device computes on K and V of that type: [{"device": "cpu",
+// "type": "turbo4", "headDim": {"multipleOf": 32} or {"equal": 128}, "sides": ["K", "V"], "operations": ["SET_ROWS",
+// "CPY", "K_SHIFT", "FLASH_ATTN_EXT", "FLASH_ATTN_EXT_EXACT"]}]. What no row allows is refused when a stream is
+// opened. Static storage.
+ELIZA_API const char *eliza_inference_device_support(void);
 // Tokens that a stream holds where its config says 0: what the model was trained on (<= 0: not known), at most
 // ELIZA_DEFAULT_CONTEXT_SIZE.
 #define ELIZA_DEFAULT_CONTEXT_SIZE 4096

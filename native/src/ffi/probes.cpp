@@ -39,6 +39,11 @@ const char *eliza_inference_cache_types(void) {
     return types.c_str();
 }
 
+const char *eliza_inference_device_support(void) {
+    static const std::string rows = eliza::describe_device_support();
+    return rows.c_str();
+}
+
 int32_t eliza_inference_default_context_size(int32_t trained_context) {
     return eliza::default_context_size(trained_context);
 }

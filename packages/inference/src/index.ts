@@ -26,7 +26,7 @@ export {
   solvedMap,
 } from "./maps/index.ts";
 export * from "./models/index.ts";
-export type { CacheTypeInfo } from "./native/native-library.ts";
+export type { CacheTypeInfo, DeviceSupport } from "./native/native-library.ts";
 export { probeNativeLibrary } from "./native/probe-library.ts";
 export { processorFeatures } from "./native/processor-features.ts";
 export type { OpenOptions, SamplingOptions, StreamOptions } from "./options.ts";

@@ -16,7 +16,13 @@ import { InferenceError } from "./errors.ts";
 import { readGguf } from "./gguf/index.ts";
 import { type Calibrated, calibrate, calibrateHint, chooseMap, isCoded } from "./maps/index.ts";
 import { loadLibrary } from "./native/load-library.ts";
-import type { CacheTypeInfo, ContextHandle, NativeLibrary, StreamHandle } from "./native/native-library.ts";
+import type {
+  CacheTypeInfo,
+  ContextHandle,
+  DeviceSupport,
+  NativeLibrary,
+  StreamHandle,
+} from "./native/native-library.ts";
 import { OutputPoller } from "./native/output-poller.ts";
 import type { StreamConfig } from "./native/stream-config.ts";
 import {
@@ -214,6 +220,11 @@ export class Inference {
   /** The KV cache types that the library knows. */
   cacheTypes(): CacheTypeInfo[] {
     return this.#library.cacheTypes();
+  }
+
+  /** Which device computes what on which cache type and head size. */
+  deviceSupport(): DeviceSupport[] {
+    return this.#library.deviceSupport();
   }
 
   /** Token ids of a text. `addSpecial` adds the model's begin token, `parseSpecial` reads markers such as <|im_end|>. */

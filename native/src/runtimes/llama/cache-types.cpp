@@ -1,13 +1,17 @@
 #include "runtimes/llama/cache-types.h"
 
 #include <algorithm>
+#include <cctype>
+#include <optional>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "eliza_kv.h"
 #include "error/failure.h"
-#include "llama-hparams.h"
+#include "ggml-backend.h"
+#include "ggml/device-support.h"
+#include "llama-model.h"
 
 namespace eliza {
 
@@ -46,17 +50,46 @@ std::string list_names(const std::vector<std::string> &names) {
     return text;
 }
 
-uint32_t head_size(const llama_hparams &hparams, uint32_t layer, char side) {
-    return side == 'K' ? hparams.n_embd_head_k(layer) : hparams.n_embd_head_v(layer);
+uint32_t head_size(const llama_model &model, uint32_t layer, char side) {
+    return side == 'K' ? model.hparams.n_embd_head_k(layer) : model.hparams.n_embd_head_v(layer);
 }
 
-// The first layer whose heads the type cannot code, or -1. A mixed type codes heads of one size, whole.
-int32_t misfit(const CacheType &type, const llama_hparams &hparams, char side) {
-    for (uint32_t layer = 0; layer < hparams.n_layer(); ++layer) {
-        const auto size = static_cast<int32_t>(head_size(hparams, layer, side));
-        if (type.needs_map ? size != type.tile : size % type.tile != 0) return static_cast<int32_t>(layer);
+struct Misfit {
+    uint32_t layer;
+    std::string device;
+    eliza_cache_operation operation;
+    eliza_cache_answer answer;
+};
+
+// The first layer, and on it the first operation, that the device of the layer's cache cannot do on this type.
+std::optional<Misfit> misfit(ggml_type type, const CacheSide &side) {
+    for (uint32_t layer = 0; layer < side.model.hparams.n_layer(); ++layer) {
+        const auto size = static_cast<int32_t>(head_size(side.model, layer, side.name));
+        if (size == 0) continue; // no attention in this layer
+        const std::string device = cache_device(side.model, layer);
+        for (const eliza_cache_operation operation :
+             {ELIZA_CACHE_WRITE, ELIZA_CACHE_ATTEND, ELIZA_CACHE_ATTEND_EXACT}) {
+            if (operation == ELIZA_CACHE_ATTEND_EXACT && !side.exact_window) continue;
+            const auto answer = eliza_device_supports(device.c_str(), operation, side.name, type, size);
+            if (answer != ELIZA_CACHE_SUPPORTED) return Misfit{layer, device, operation, answer};
+        }
     }
-    return -1;
+    return std::nullopt;
+}
+
+std::string refusal(const std::string &name, const Misfit &misfit, const CacheSide &side) {
+    const std::string what = "cache type " + name + " for " + side.name;
+    const std::string layer = " (layer " + std::to_string(misfit.layer) + ")";
+    switch (misfit.answer) {
+    case ELIZA_CACHE_NO_HEAD_SIZE:
+        return what + " does not fit head_dim " + std::to_string(head_size(side.model, misfit.layer, side.name)) +
+               layer;
+    case ELIZA_CACHE_NO_TYPE:
+        return what + " is not computed on " + misfit.device + layer;
+    default:
+        return what + ": " + eliza_cache_operation_name(misfit.operation) + " is not computed on " + misfit.device +
+               layer;
+    }
 }
 
 } // namespace
@@ -81,29 +114,35 @@ ggml_type cache_type_by_name(const char *name, char side) {
                   "the cache types are " + list_names(known));
 }
 
-ggml_type cache_type_for_heads(ggml_type type, const llama_hparams &hparams, char side, bool has_map) {
+std::string cache_device(const llama_model &model, uint32_t layer) {
+    ggml_backend_dev_t device = model.dev_layer(static_cast<int>(layer));
+    if (device == nullptr || ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU) return "cpu";
+    std::string name = ggml_backend_reg_name(ggml_backend_dev_backend_reg(device));
+    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return name;
+}
+
+ggml_type cache_type_for_heads(ggml_type type, const CacheSide &side) {
     const std::string name = cache_type_name(type);
     std::vector<std::string> fitting;
-    int32_t layer = 0;
+    std::optional<Misfit> unfit;
     for (const CacheType &candidate : cache_types()) {
-        const int32_t unfit = misfit(candidate, hparams, side);
+        const std::optional<Misfit> found = misfit(candidate.type, side);
+        const bool mapped = side.has_map || !candidate.needs_map;
         if (candidate.name == name) {
-            if (candidate.needs_map && !has_map) {
+            if (!mapped) {
                 throw Failure(Code::CACHE_TYPE_UNSUPPORTED,
                               "cache type " + name + " exists only behind a learned map, and none is in use",
                               "calibrate the model, or choose a type without _mix");
             }
-            if (unfit < 0) return candidate.type;
-            layer = unfit;
+            if (!found) return candidate.type;
+            unfit = found;
         }
-        const bool usable = unfit < 0 && !(side == 'V' && candidate.keys_only) && (has_map || !candidate.needs_map);
-        if (usable && std::ranges::find(fitting, candidate.name) == fitting.end()) fitting.push_back(candidate.name);
+        if (!found && mapped && std::ranges::find(fitting, candidate.name) == fitting.end()) {
+            fitting.push_back(candidate.name);
+        }
     }
-    const auto misfitting = static_cast<uint32_t>(layer);
-    throw Failure(Code::CACHE_TYPE_UNSUPPORTED,
-                  "cache type " + name + " for " + side + " does not fit head_dim " +
-                      std::to_string(head_size(hparams, misfitting, side)) + " (layer " + std::to_string(misfitting) +
-                      ")",
+    throw Failure(Code::CACHE_TYPE_UNSUPPORTED, refusal(name, *unfit, side),
                   "types that fit this model: " + list_names(fitting));
 }
 
@@ -142,6 +181,29 @@ std::string describe_cache_types() {
                         {"keysOnly", type.keys_only},
                         {"needsMap", type.needs_map},
                         {"graphRotation", ggml_is_quantized(type.type) && eliza_kv_wants_graph_rotation(type.type)}});
+    }
+    return list.dump();
+}
+
+std::string describe_device_support() {
+    auto list = nlohmann::json::array();
+    size_t count = 0;
+    const eliza_device_support *rows = eliza_device_support_rows(&count);
+    for (size_t i = 0; i < count; ++i) {
+        const eliza_device_support &row = rows[i];
+        auto sides = nlohmann::json::array();
+        if (row.keys) sides.push_back("K");
+        if (row.values) sides.push_back("V");
+        auto operations = nlohmann::json::array();
+        for (int operation = 0; operation < ELIZA_CACHE_OPERATIONS; ++operation) {
+            if ((row.operations >> operation & 1) == 0) continue;
+            operations.push_back(eliza_cache_operation_name(static_cast<eliza_cache_operation>(operation)));
+        }
+        list.push_back({{"device", row.device},
+                        {"type", cache_type_name(static_cast<ggml_type>(row.type))},
+                        {"headDim", {{row.whole_head ? "equal" : "multipleOf", row.tile}}},
+                        {"sides", sides},
+                        {"operations", operations}});
     }
     return list.dump();
 }

@@ -186,18 +186,21 @@ std::unique_ptr<LlmBackendSession> open_llama_session(const LlamaPlace &place, c
     const ggml_type type_k = cache_type_by_name(config.cache_type_k, 'K');
     const ggml_type type_v = cache_type_by_name(config.cache_type_v, 'V');
     Engine &engine = place.engines.engine(find_gguf(place.bundle), config.n_gpu_layers);
-    const llama_hparams &hparams = engine.model()->hparams;
+    const llama_model &model = *engine.model();
 
     ContextShape shape;
-    shape.type_k = cache_type_for_heads(type_k, hparams, 'K', !options.kv_map.empty());
-    shape.type_v = cache_type_for_heads(type_v, hparams, 'V');
     shape.context_size =
-        config.context_size > 0 ? config.context_size : default_context_size(llama_model_n_ctx_train(engine.model()));
+        config.context_size > 0 ? config.context_size : default_context_size(llama_model_n_ctx_train(&model));
+    shape.type_k = type_k;
+    shape.type_v = type_v;
+    shape.exact = exact_window(model, shape, options);
+    const bool exact = shape.exact.recent > 0 || shape.exact.sinks > 0;
+    shape.type_k = cache_type_for_heads(type_k, {model, 'K', !options.kv_map.empty(), exact});
+    shape.type_v = cache_type_for_heads(type_v, {model, 'V', false, exact});
     const Processors usable = usable_processors();
     shape.threads = options.threads > 0 ? options.threads : usable.count;
     shape.max_streams = options.max_streams;
     shape.kv_map = options.kv_map;
-    shape.exact = exact_window(*engine.model(), shape, options);
     shape.batch_size = std::min(options.batch_size, shape.context_size);
     shape.ubatch_size = std::min(options.ubatch_size, shape.batch_size);
 

@@ -71,6 +71,7 @@ export function bindFunctions(library: Library) {
     abi_version: bind("abi_version", "string", []),
     config_layout: bind("config_layout", "string", []),
     cache_types: bind("cache_types", "string", []),
+    device_support: bind("device_support", "string", []),
     default_context_size: bind("default_context_size", "int", [int32]),
     create: bind("create", "address", [string, out]),
     destroy: bind("destroy", "void", [context]),

@@ -25,6 +25,17 @@ export interface CacheTypeInfo {
   graphRotation: boolean;
 }
 
+/** What a device computes on K and V of one cache type; what no row allows is refused when a stream is opened. */
+export interface DeviceSupport {
+  /** "cpu"; a GPU by the name of its backend */
+  device: string;
+  type: string;
+  /** the head sizes that the type's tiles fit */
+  headDim: { multipleOf: number } | { equal: number };
+  sides: ("K" | "V")[];
+  operations: ("SET_ROWS" | "CPY" | "K_SHIFT" | "FLASH_ATTN_EXT" | "FLASH_ATTN_EXT_EXACT")[];
+}
+
 /** What one read of a stream gave. `pending`: nothing is there yet. */
 export type NextResult =
   | { state: "pending" }
@@ -100,6 +111,11 @@ export class NativeLibrary {
   /** The KV cache types that the library knows; a name stands once for each of its tiles. */
   cacheTypes(): CacheTypeInfo[] {
     return JSON.parse(this.#functions.cache_types.call());
+  }
+
+  /** Cache type × head size × operation × device, as the library was built. */
+  deviceSupport(): DeviceSupport[] {
+    return JSON.parse(this.#functions.device_support.call());
   }
 
   /** Tokens that a stream holds where no number is given, for a model trained on so many; 0: not known. */

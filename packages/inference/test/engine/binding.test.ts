@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import koffi from "koffi";
 import { InferenceError } from "../../src/errors.ts";
 import { NativeLibrary } from "../../src/native/native-library.ts";
@@ -68,4 +69,17 @@ test("the cache types are named, llama.cpp's and ours, with their sizes", () => 
     { tile: types.get("turbo4")?.tile, bytes: types.get("turbo4")?.bytesPerTile },
     { tile: 32, bytes: 18 },
   );
+});
+
+test("the table of devices has every cache type, with the head sizes that its tiles fit", () => {
+  const library = NativeLibrary.load(path);
+  const rows = library.deviceSupport();
+  for (const { name, tile, keysOnly, needsMap } of library.cacheTypes()) {
+    const headDim = needsMap ? { equal: tile } : { multipleOf: tile };
+    const found = rows.find((row) => row.type === name && isDeepStrictEqual(row.headDim, headDim));
+    assert.ok(found, `${name} with tiles of ${tile}`);
+    assert.equal(found.device, "cpu");
+    assert.deepEqual(found.sides, keysOnly ? ["K"] : ["K", "V"]);
+    assert.ok(found.operations.includes("SET_ROWS") && found.operations.includes("FLASH_ATTN_EXT"), name);
+  }
 });

@@ -6,6 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { InferenceError } from "../../src/errors.ts";
 import { Inference } from "../../src/inference.ts";
 import type { OpenOptions } from "../../src/options.ts";
+import { writeTinyModel } from "../map/tiny-model.ts";
 import { libraryUnderTest, picoModel as model } from "./engine-under-test.ts";
 
 const libraryPath = await libraryUnderTest();
@@ -91,6 +92,20 @@ describe("what cannot work is a typed error, and the process goes on", () => {
     }));
   test("a type that is no cache type is not one by its ggml name either", () =>
     refuses(model, "CACHE_TYPE_UNSUPPORTED", /q6_K/, { cacheTypeV: "q6_K" }));
+  test("a type whose tiles do not fit the heads is refused by layer, with those that do", async () => {
+    const narrow = await writeTinyModel(folder, "llama", { tokenizer: true });
+    await assert.rejects(
+      Inference.open(narrow.path, { libraryPath, contextSize: 256, cacheTypeV: "q4_polar" }),
+      (error: unknown) => {
+        assert.ok(error instanceof InferenceError);
+        assert.equal(error.code, "CACHE_TYPE_UNSUPPORTED");
+        assert.match(error.message, /q4_polar for V does not fit head_dim 64 \(layer 0\)/);
+        assert.match(error.hint, /turbo4_tcq/);
+        assert.doesNotMatch(error.hint, /q4_polar|qjl|_mix/);
+        return true;
+      },
+    );
+  });
   test("types for keys alone, and types that need a map, are refused where they cannot be", async () => {
     await refuses(model, "CACHE_TYPE_UNSUPPORTED", /qjl1_256.*keys only/, { cacheTypeV: "qjl1_256" });
     await refuses(model, "CACHE_TYPE_UNSUPPORTED", /turbo4_mix.*learned map/, { cacheTypeK: "turbo4_mix" });
