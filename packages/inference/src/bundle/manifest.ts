@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Ajv, type ValidateFunction } from "ajv";
+import type { ValidateFunction } from "ajv";
 import { InferenceError } from "../errors.ts";
 import { packageFile } from "../package-file.ts";
 
@@ -43,9 +43,9 @@ export async function readManifest(bundle: string): Promise<BundleManifest | und
   } catch (error) {
     throw invalid(path, `it is no JSON: ${(error as Error).message}`);
   }
-  validator ??= new Ajv().compile<BundleManifest>(JSON.parse(await readFile(manifestSchema(), "utf8")));
-  if (!validator(manifest)) {
-    const [first] = validator.errors ?? [];
+  const isManifest = await manifestValidator();
+  if (!isManifest(manifest)) {
+    const [first] = isManifest.errors ?? [];
     throw invalid(path, `${first?.instancePath || "it"} ${first?.message}`);
   }
   const paths = manifest.files.map((file) => file.path);
@@ -56,6 +56,13 @@ export async function readManifest(bundle: string): Promise<BundleManifest | und
     throw invalid(path, `the drafter ${drafter} is not among its files`);
   }
   return manifest;
+}
+
+/** Sixty modules, which most programs that open a model do without. */
+async function manifestValidator(): Promise<ValidateFunction<BundleManifest>> {
+  const { Ajv } = await import("ajv");
+  validator ??= new Ajv().compile<BundleManifest>(JSON.parse(await readFile(manifestSchema(), "utf8")));
+  return validator;
 }
 
 function invalid(path: string, reason: string): InferenceError {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { findNativeLibrary } from "@eliza-inference/build";
+import { findNativeLibrary } from "@eliza-inference/build/native-library";
 import { InferenceError } from "../errors.ts";
 import { NativeLibrary } from "./native-library.ts";
 import { type Place, packagedLibraries } from "./platform-package.ts";

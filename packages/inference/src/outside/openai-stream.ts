@@ -1,4 +1,3 @@
-import { createParser } from "eventsource-parser";
 import { InferenceError } from "../errors.ts";
 import type { FinishReason } from "../report.ts";
 import type { StreamChunk } from "../token-stream.ts";
@@ -28,6 +27,7 @@ export async function* readCompletion(
   url: string,
   usage: Usage,
 ): AsyncGenerator<StreamChunk> {
+  const { createParser } = await import("eventsource-parser");
   const events: string[] = [];
   const parser = createParser({ onEvent: ({ data }) => events.push(data) });
   const decoder = new TextDecoder();
