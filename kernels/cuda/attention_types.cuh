@@ -212,7 +212,7 @@ template <int WORDS> struct Windows {
     }
 };
 
-// Trellis tiles, tail-biting, or the seed's with a prefix of six bits. `Rates` describes a row: rate(tile), WIDTH,
+// Trellis tiles, tail-biting, or elizaOS' with a prefix of six bits. `Rates` describes a row: rate(tile), WIDTH,
 // slot(rate): the byte of a codebook word that holds the rate.
 template <int D, int WIDTH_, class Rates> struct Trellis {
     static constexpr int WIDTH = WIDTH_, TILES = D / WIDTH, TILE = WIDTH, GROUPS = TILES;

@@ -36,7 +36,7 @@ function exactDot(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 }
 
-/** The seed's dot fixtures: the query is used as it is drawn, in the coded basis. `_rot`: it is rotated. */
+/** elizaOS' dot fixtures: the query is used as it is drawn, in the coded basis. `_rot`: it is rotated. */
 function turboFixtures(
   name: string,
   blockBytes: number,
@@ -179,9 +179,9 @@ function fusedFixture(
 }
 
 /**
- * The seed's fixture set: its field names, its PRNG drawn in its order through all files, the documented
- * encoders. Scores and outputs are from the float64 reference, so they differ from the seed's own in the last
- * digits printed; scales are rounded to nearest even where the seed rounds halves up.
+ * elizaOS' fixture set: its field names, its PRNG drawn in its order through all files, the documented
+ * encoders. Scores and outputs are from the float64 reference, so they differ from elizaOS' own in the last
+ * digits printed; scales are rounded to nearest even where elizaOS rounds halves up.
  */
 export function seedFixtures(): Map<string, Uint8Array> {
   const gaussian = lcgGaussians();

@@ -32,7 +32,7 @@ function objectText(fields: JsonFields): string {
     .join(",\n")}\n}`;
 }
 
-/** JSON with one field a line; floats with seven digits, bytes as decimal arrays, as the seed writes them. */
+/** JSON with one field a line; floats with seven digits, bytes as decimal arrays, as elizaOS writes them. */
 export function fixtureJson(fields: JsonFields): string {
   return `${objectText(fields)}\n`;
 }

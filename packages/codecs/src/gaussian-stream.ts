@@ -23,7 +23,7 @@ export function naturalLog(x: number): number {
 
 /**
  * Gaussians in float32 by Marsaglia's polar method from 64-bit words: uniforms from bits 11 to 34 of each
- * word, first u, then the spare v. The method of the seed's fixtures and projections.
+ * word, first u, then the spare v. The method of elizaOS' fixtures and projections.
  */
 function polarGaussians(next: () => bigint): () => number {
   let spare: number | undefined;
@@ -47,7 +47,7 @@ function polarGaussians(next: () => bigint): () => number {
   };
 }
 
-/** Gaussians from the linear congruential generator of the seed's fixtures (Knuth's MMIX constants). */
+/** Gaussians from the linear congruential generator of elizaOS' fixtures (Knuth's MMIX constants). */
 export function lcgGaussians(seed: bigint = 0x9e3779b97f4a7c15n): () => number {
   let state = seed;
   return polarGaussians(() => {

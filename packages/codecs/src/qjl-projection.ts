@@ -7,7 +7,7 @@ export const QJL_SIGNS = 256;
 /** Which projection a qjl1_256 cache was made with; part of its identity. */
 export type QjlProjection = "iid" | "orthogonal";
 
-/** splitmix64 seeds; `fused` is that of the seed's fused-attention fixtures (iid). */
+/** splitmix64 seeds; `fused` is that of elizaOS' fused-attention fixtures (iid). */
 export const QJL_SEEDS = {
   iid: 0xcafebabe12345678n,
   fused: 0xf00dcafebabe1234n,

@@ -23,7 +23,7 @@ export const TURBO3_TABLE: ScalarTable = symmetricTable(
   UNIT_128,
 );
 
-/** q4_polar: 16 centroids for N(0, 1), not fully converged, as the seed has them. */
+/** q4_polar: 16 centroids for N(0, 1), not fully converged, as elizaOS has them. */
 export const POLAR_TABLE: ScalarTable = symmetricTable(
   [0.131757782, 0.397897103, 0.672392117, 0.962640978, 1.279739752, 1.64304151, 2.093562707, 2.754354807],
   [0.264827443, 0.53514461, 0.817516548, 1.121190365, 1.461390631, 1.868302108, 2.423958757],

@@ -76,13 +76,13 @@ export function trellis(codebook: TrellisCodebook, width: 32 | 64 | 128): TileCo
   };
 }
 
-/** Value of one codebook unit in the seed's layout, whose scale is a length of 128 values: step/√128. */
+/** Value of one codebook unit in elizaOS' layout, whose scale is a length of 128 values: step/√128. */
 export function prefixedStep(codebook: TrellisCodebook): number {
   return Math.fround(codebook.step * UNIT_128);
 }
 
 /**
- * The seed's turbo3_tcq: 128 values in 52 bytes: fp16 length, 49 bytes of stream, a zero byte. The stream opens
+ * elizaOS' turbo3_tcq: 128 values in 52 bytes: fp16 length, 49 bytes of stream, a zero byte. The stream opens
  * with six bits kept of the state before the first sample, then three bits a symbol; free ends. Value of sample
  * t: values[state t] · (length · step/√128). The default encoder stores the least-squares length, the reference
  * one the length that keeps the norm.

@@ -61,13 +61,13 @@ export interface KernelFormat {
   readonly options: readonly FormatOptions[];
 }
 
-/** One of the seed's own fixture files, as a kernel reads it. */
+/** One of elizaOS' own fixture files, as a kernel reads it. */
 export interface SeedFixture {
   /** Stem of a file under fixtures/. */
   readonly file: string;
   readonly format: FormatName;
   readonly options: FormatOptions;
-  /** Names of its fields. Queries go in as they are: the seed's are in the basis that the kernel takes. */
+  /** Names of its fields. Queries go in as they are: elizaOS' are in the basis that the kernel takes. */
   readonly query: string;
   readonly rows: string;
   readonly scores: string;

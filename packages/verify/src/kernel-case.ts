@@ -50,7 +50,7 @@ export interface CaseResult {
 export const SCORE_TOLERANCE = 1e-6;
 /** Decoded values and prepared queries: some twenty float32 roundings, of the largest value of the row. */
 export const ROW_TOLERANCE = 1e-6;
-/** The seed's own fixtures, at the seed's own tolerance. */
+/** elizaOS' own fixtures, at elizaOS' own tolerance. */
 export const SEED_TOLERANCE = 1e-3;
 
 const GUARD = 12345.678;

@@ -171,7 +171,7 @@ const SHAPES: readonly MatrixShape[] = [
   { nRows: 65_536 + 67, nCols: 128, rows: 128, gap: 0, scales: "normal", long: true },
 ];
 
-/** All cases of a mul_mv or get_rows kernel: the seed's, golden rows, then generated ones. */
+/** All cases of a mul_mv or get_rows kernel: elizaOS', golden rows, then generated ones. */
 export function matrixCases(kernel: KernelEntry): PlannedCase[] {
   const make = kernel.family === "get_rows" ? getRowsCase : mulMvCase;
   const fromFixtures = goldenRows(kernel.formats.map(({ name }) => name)).map((golden): PlannedCase => {

@@ -20,7 +20,7 @@ export interface KernelResult {
   readonly skipped: Readonly<Record<string, number>>;
   /** Largest relative difference of the golden and generated cases. */
   readonly maxDifference: number;
-  /** Largest absolute difference of the seed's cases, or undefined where it has none. */
+  /** Largest absolute difference of elizaOS' cases, or undefined where it has none. */
   readonly maxSeedDifference: number | undefined;
   readonly failures: readonly { readonly name: string; readonly reason: string }[];
   /** Digests of all outputs, of the cases of a short run and of the others. */

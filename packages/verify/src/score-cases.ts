@@ -155,7 +155,7 @@ const SCALES: readonly ScaleProfile[] = ["tiny", "huge", "zero", "nan"];
 /** More positions than 16 bits count, and more than a whole group beyond them; rows come again after a prime. */
 const MANY_POSITIONS = { nKv: 65_536 + 67, period: 1021 };
 
-/** All cases of a score kernel: the seed's, golden rows, then generated ones that vary one thing at a time. */
+/** All cases of a score kernel: elizaOS', golden rows, then generated ones that vary one thing at a time. */
 export function scoreCases(kernel: KernelEntry): PlannedCase[] {
   const plan = [
     ...seedCases(kernel),

@@ -54,7 +54,7 @@ function seedCase(kernel: KernelEntry, seed: SeedFixture, halfQueries: boolean):
   };
 }
 
-/** The seed's own set, at its own tolerance. */
+/** elizaOS' own set, at its own tolerance. */
 export function seedCases(kernel: KernelEntry): PlannedCase[] {
   return kernel.seeds.map((seed) => ({
     kernel,

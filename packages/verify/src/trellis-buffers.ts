@@ -27,7 +27,7 @@ export function trellisUnits(kv: KvFormat): Uint32Array {
       units[at] = tile.byte;
       units[at + 1] = unit;
       units[at + 2] = tile.rate + (!prefixed && unit === perTile - 1 ? TAIL_BITING : 0);
-      // The seed's format keeps the length of a tile, the others the size of its values.
+      // elizaOS' format keeps the length of a tile, the others the size of its values.
       steps[at + 3] = prefixed ? Math.fround(codebook.step * Math.fround(Math.sqrt(1 / 128))) : codebook.step;
     }
   }
