@@ -41,11 +41,12 @@ endfunction()
 
 set(ELIZA_GATES)
 foreach (gate IN ITEMS LITERT MLX)
-    if (ELIZA_ENABLE_${gate})
+    if (gate IN_LIST ELIZA_RUNTIMES)
         list(APPEND ELIZA_GATES ${gate})
     endif ()
 endforeach ()
 target_runtimes(elizainference_runtimes ${ELIZA_GATES})
+target_runtimes(elizainference_llama_runtimes)
 
 add_library(elizainference SHARED $<TARGET_OBJECTS:elizainference_objects> $<TARGET_OBJECTS:elizainference_runtimes>)
 target_include_directories(elizainference PUBLIC include)
@@ -64,13 +65,30 @@ add_library(eliza_test_plugin MODULE EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/
 target_include_directories(eliza_test_plugin PRIVATE include)
 set_target_properties(eliza_test_plugin PROPERTIES C_STANDARD 11 C_VISIBILITY_PRESET hidden)
 target_compile_options(eliza_test_plugin PRIVATE -Wall -Wextra -Wpedantic)
+# With every gate closed: llama.cpp alone.
+add_library(elizainference_llama SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:elizainference_objects>
+    $<TARGET_OBJECTS:elizainference_llama_runtimes>)
+target_link_libraries(elizainference_llama PRIVATE llama ggml ggml-base ggml-cpu Threads::Threads)
+
+# LiteRT-LM behind the plugin border; LiteRT-LM itself is opened at run time.
+file(GLOB LITERT_PLUGIN_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/src/runtimes/litert/plugin/*.cpp)
+add_library(elizainference-litert SHARED ${LITERT_PLUGIN_SOURCES} ${CMAKE_CURRENT_LIST_DIR}/src/streaming/utf8.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/src/runtimes/llama/processors.cpp)
+target_include_directories(elizainference-litert PRIVATE include src ${LLAMA_CPP_DIR}/vendor)
+target_compile_options(elizainference-litert PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
+target_compile_definitions(elizainference-litert PRIVATE ELIZA_BUILD)
+set_target_properties(elizainference-litert PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+target_link_libraries(elizainference-litert PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 
 if (CMAKE_SYSTEM_NAME STREQUAL "Linux")
     # Nothing but the C ABI leaves the library, the C++ library's templates included, so that another llama.cpp may live
     # in the same process.
-    foreach (target IN ITEMS elizainference elizainference_test)
+    foreach (target IN ITEMS elizainference elizainference_test elizainference_llama)
         target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined
             -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map)
         set_target_properties(${target} PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
     endforeach ()
+    target_link_options(elizainference-litert PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined
+        -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/plugin-exports.map)
+    set_target_properties(elizainference-litert PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/plugin-exports.map)
 endif ()

@@ -2,11 +2,11 @@
 // opened at run time, so that libelizainference needs nothing of it and two C++ runtimes never meet.
 //
 // The library exports eliza_runtime_plugin. It gets the version that the host speaks and answers a table of functions
-// of that version with static lifetime, or NULL if it speaks another. Later versions add fields at the end; struct_size
-// says how many there are.
+// of that version with static lifetime, or NULL if it speaks another. Fields are added at the end; struct_size says how many
+// there are, and those beyond it count as NULL.
 //
-// A session is one sequence. The host calls prefill, step, keep and report of one session from one thread at a time,
-// cancel, tokenize and detokenize from any. Functions answer >= 0, or a negative ELIZA_ERR_* with "CODE: message\nhint",
+// A session is one sequence. The host calls prefill, step, keep, configure and report of one session from one thread at a
+// time, cancel, tokenize and detokenize from any. Functions answer >= 0, or a negative ELIZA_ERR_* with "CODE: message\nhint",
 // NUL-terminated, in `error` of `error_cap` bytes. No exception may leave one.
 #ifndef ELIZA_RUNTIME_PLUGIN_H
 #define ELIZA_RUNTIME_PLUGIN_H
@@ -36,6 +36,18 @@ typedef struct eliza_plugin_token {
     size_t byte_count;
 } eliza_plugin_token;
 
+// How tokens are drawn, for a session that is open; values as in eliza_llm_stream_config_t.
+typedef struct eliza_plugin_sampling {
+    float temperature;
+    float top_p;
+    int32_t top_k;
+    float min_p;          // 0: off
+    float repeat_penalty; // over the last penalty_last_n tokens
+    int32_t penalty_last_n;
+    uint32_t seed;
+    int32_t seed_given; // 0: draws go on as they are
+} eliza_plugin_sampling;
+
 typedef struct eliza_runtime_plugin_table {
     uint32_t struct_size;
     uint32_t version;
@@ -60,7 +72,7 @@ typedef struct eliza_runtime_plugin_table {
     int (*step)(void *session, eliza_plugin_token *token, char *error, size_t error_cap);
     // Forgets all but the first n_keep tokens; answers how many are left, 0 where no prefix can be kept.
     int32_t (*keep)(void *session, int32_t n_keep);
-    // What is being computed is not wanted any more; NULL: steps are short.
+    // What is being computed, also ahead of what was asked for, is not wanted any more; NULL: steps are short.
     void (*cancel)(void *session);
 
     // Answer how many ids (bytes) there are; at most `cap` are written. NULL without the capability.
@@ -69,6 +81,15 @@ typedef struct eliza_runtime_plugin_table {
     int32_t (*detokenize)(void *session, const int32_t *ids, size_t count, int special, char *bytes, size_t cap);
     // JSON object of the report (device, model, …); answers its bytes, writes at most `cap`.
     int32_t (*report)(void *session, char *json, size_t cap);
+
+    // Tokens that prefill gets at once, so that a cancellation waits for few; 0: as many as the stream's ubatch.
+    int32_t prefill_size;
+    // For what is generated from here on. NULL: a session draws as it was opened.
+    int (*configure)(void *session, const eliza_plugin_sampling *sampling, char *error, size_t error_cap);
+    // Keeps what sessions on the artifact share, such as its weights, loaded while none is open, until as many releases.
+    // Called after a session was opened on it with as many threads. NULL: nothing is shared.
+    int (*retain)(const char *artifact, int32_t threads, char *error, size_t error_cap);
+    void (*release)(const char *artifact, int32_t threads);
 } eliza_runtime_plugin_table;
 
 typedef const eliza_runtime_plugin_table *(*eliza_runtime_plugin_function)(uint32_t host_version);

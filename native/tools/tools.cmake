@@ -25,7 +25,7 @@ set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/attention-op.cpp PROPERTIE
 if (NOT ELIZA_PRISTINE)
     # Learned maps, which llama.cpp without edits does not know.
     foreach (tool IN ITEMS eliza-logits eliza-quality)
-        target_sources(${tool} PRIVATE $<TARGET_OBJECTS:elizainference_objects> $<TARGET_OBJECTS:elizainference_runtimes>)
+        target_sources(${tool} PRIVATE $<TARGET_OBJECTS:elizainference_objects> $<TARGET_OBJECTS:elizainference_llama_runtimes>)
         target_include_directories(${tool} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../src ${CMAKE_CURRENT_LIST_DIR}/../src/runtimes/llama/graph)
         target_compile_definitions(${tool} PRIVATE ELIZA_MAPS)
         target_link_libraries(${tool} PRIVATE ggml-base ggml-cpu Threads::Threads)
@@ -35,7 +35,7 @@ if (NOT ELIZA_PRISTINE)
     # What the C ABI cannot show from outside: the selector, UTF-8 assembly, queues.
     file(GLOB NATIVE_TESTS CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../tests/*.cpp)
     add_executable(eliza-native-tests ${NATIVE_TESTS} $<TARGET_OBJECTS:elizainference_objects>
-        $<TARGET_OBJECTS:elizainference_runtimes>)
+        $<TARGET_OBJECTS:elizainference_llama_runtimes>)
     target_include_directories(eliza-native-tests PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../include
         ${CMAKE_CURRENT_LIST_DIR}/../src ${CMAKE_CURRENT_LIST_DIR}/../src/runtimes/llama/graph ${KERNELS_DIR}/include
         ${LLAMA_CPP_DIR}/src)

@@ -13,6 +13,8 @@ class Utf8Assembler {
     // What is held back at the end of a text, as U+FFFD.
     std::string flush();
     void clear() { pending_.clear(); }
+    // Whether something is held back.
+    bool pending() const { return !pending_.empty(); }
 
   private:
     std::string pending_;

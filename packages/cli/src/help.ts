@@ -34,6 +34,12 @@ const commands: Readonly<Record<CommandName, { usage: string; summary: string; e
       "eliza-inference bundle check ./my-bundle",
     ],
   },
+  runtimes: {
+    usage: "eliza-inference runtimes [add NAME]",
+    summary:
+      "Lists the runtimes beside llama.cpp that can be fetched, or fetches one: its wheel from this machine's Python\npackage index, verified and unpacked to the user's data folder. docs/runtimes.md says what they can do.",
+    examples: ["eliza-inference runtimes", "eliza-inference runtimes add litert-lm"],
+  },
   models: {
     usage: "eliza-inference models",
     summary: "Lists the known models and which of them are here.",

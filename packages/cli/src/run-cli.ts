@@ -17,6 +17,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
     const { bundle } = await import("./commands/bundle.ts");
     return (_, line, reporter) => bundle(line, reporter);
   },
+  runtimes: async () => (await import("./commands/runtimes.ts")).runtimes,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
 };
 

@@ -39,5 +39,6 @@ export type {
   SharedLayer,
   StreamReport,
 } from "./report.ts";
+export * from "./runtimes/index.ts";
 export { type GenerateOptions, Session } from "./session.ts";
 export { type StreamChunk, TokenStream } from "./token-stream.ts";

@@ -383,6 +383,6 @@ function reportedFormat(model: InferenceReport["model"]): ChatFormat {
     toolTemplate: undefined,
     bosToken: model.bosToken,
     eosToken: model.eosToken,
-    controlTokens: [],
+    controlTokens: model.controlTokens ?? [],
   };
 }

@@ -66,6 +66,8 @@ export interface RuntimeReport {
     bosToken: string;
     eosToken: string;
     addBos: boolean;
+    /** tokens that text of users must not become, of a runtime whose model file is not read here */
+    controlTokens?: { id: number; text: string }[];
   };
   context: {
     /** tokens a stream can hold */

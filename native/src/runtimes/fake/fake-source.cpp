@@ -88,6 +88,7 @@ class FakeSource final : public TokenSource {
     }
 
     void cancel() override { cancelled_ = true; }
+    void configure(const GenerationOptions &) override {}
 
     std::vector<int32_t> tokenize(std::string_view text, bool add_special, bool) const override {
         std::vector<int32_t> ids;

@@ -1,6 +1,9 @@
 #include "runtimes/plugin/plugin-factory.h"
 
+#include <algorithm>
+#include <mutex>
 #include <random>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -58,7 +61,7 @@ class PluginSource final : public TokenSource {
   public:
     PluginSource(std::string runtime, const eliza_runtime_plugin_table &table, const std::string &artifact,
                  const eliza_llm_stream_config_t &config, const StreamOptions &options)
-        : runtime_(std::move(runtime)), table_(table) {
+        : runtime_(std::move(runtime)), table_(table), opened_(generation_options(config, options)) {
         const uint32_t seed = options.seed_given ? options.seed : std::random_device{}();
         char error[1024] = "";
         const int status =
@@ -95,6 +98,30 @@ class PluginSource final : public TokenSource {
 
     void cancel() override {
         if (table_.cancel != nullptr) table_.cancel(session_);
+    }
+
+    size_t prefill_size() const override { return static_cast<size_t>(std::max(0, table_.prefill_size)); }
+
+    void configure(const GenerationOptions &options) override {
+        const auto drawn = [](const GenerationOptions &each) {
+            return std::tie(each.temperature, each.top_p, each.top_k, each.min_p, each.repeat_penalty,
+                            each.penalty_last_n);
+        };
+        if (table_.configure == nullptr) {
+            if (drawn(options) == drawn(opened_) && options.seed == opened_.seed) return;
+            throw Failure(Code::NOT_IMPLEMENTED, runtime_ + " draws tokens as its stream was opened",
+                          "open another stream with these options");
+        }
+        const eliza_plugin_sampling sampling{options.temperature,
+                                             options.top_p,
+                                             options.top_k,
+                                             options.min_p,
+                                             options.repeat_penalty,
+                                             options.penalty_last_n,
+                                             options.seed.value_or(0),
+                                             options.seed.has_value()};
+        char error[1024] = "";
+        if (table_.configure(session_, &sampling, error, sizeof(error)) < 0) fail(runtime_, error);
     }
 
     std::vector<int32_t> tokenize(std::string_view text, bool add_special, bool parse_special) const override {
@@ -141,7 +168,34 @@ class PluginSource final : public TokenSource {
 
     const std::string runtime_;
     const eliza_runtime_plugin_table &table_;
+    const GenerationOptions opened_;
     void *session_ = nullptr;
+};
+
+// Keeps a model loaded between the streams of a context.
+class RetainedModel final : public LlmBackendState {
+  public:
+    ~RetainedModel() override {
+        if (release_ != nullptr) release_(artifact_.c_str(), threads_);
+    }
+
+    // Once: the first of what was opened stays.
+    void retain(const std::string &runtime, const eliza_runtime_plugin_table &table, const std::string &artifact,
+                int32_t threads) {
+        const std::lock_guard lock(mutex_);
+        if (release_ != nullptr || table.retain == nullptr || table.release == nullptr) return;
+        char error[1024] = "";
+        if (table.retain(artifact.c_str(), threads, error, sizeof(error)) < 0) fail(runtime, error);
+        artifact_ = artifact;
+        threads_ = threads;
+        release_ = table.release;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::string artifact_;
+    int32_t threads_ = 0;
+    void (*release_)(const char *, int32_t) = nullptr;
 };
 
 } // namespace
@@ -166,6 +220,7 @@ Capabilities PluginFactory::capabilities() const {
 
 Verdict PluginFactory::supports(const eliza_llm_stream_config_t &config, const StreamOptions &options) const {
     if (const Verdict verdict = LlmBackendFactory::supports(config, options); !verdict.yes) return verdict;
+    if (options.min_p > 0.0f) return Verdict::no("min_p is not among the options that a plugin is opened with");
     const PluginLibrary library = library_of(runtime_);
     if (library.table == nullptr || library.table->supports == nullptr) return {};
     char reason[512] = "";
@@ -178,8 +233,10 @@ LlmBackendSession *PluginFactory::open(EliInferenceContext *ctx, const eliza_llm
     if (library.table == nullptr) {
         throw Failure(Code::BACKEND_UNAVAILABLE, std::string(name()) + ": " + library.reason, "install its plugin");
     }
-    auto source = std::make_unique<PluginSource>(
-        runtime_.name, *library.table, runtime_.artifact(llm_backend_context_bundle_dir(ctx)), *config, options);
+    const std::string artifact = runtime_.artifact(llm_backend_context_bundle_dir(ctx));
+    auto source = std::make_unique<PluginSource>(runtime_.name, *library.table, artifact, *config, options);
+    LlmBackendState &state = llm_backend_context_state(ctx, this, [] { return std::make_unique<RetainedModel>(); });
+    static_cast<RetainedModel &>(state).retain(runtime_.name, *library.table, artifact, options.threads);
     return open_worker_session(runtime_.name, llm_backend_context_poll_hub(ctx), std::move(source), *config, options)
         .release();
 }

@@ -1,6 +1,9 @@
 #include "runtimes/plugin/plugin-library.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -62,12 +65,16 @@ PluginLibrary load_plugin(const fs::path &path) {
         return plugin;
     }
     const eliza_runtime_plugin_table *table = function(ELIZA_RUNTIME_PLUGIN_VERSION);
-    if (table == nullptr || table->version != ELIZA_RUNTIME_PLUGIN_VERSION || table->struct_size < sizeof(*table)) {
+    constexpr size_t FIRST_SIZE = offsetof(eliza_runtime_plugin_table, prefill_size);
+    if (table == nullptr || table->version != ELIZA_RUNTIME_PLUGIN_VERSION || table->struct_size < FIRST_SIZE) {
         plugin.reason = plugin.path + " does not speak version " + std::to_string(ELIZA_RUNTIME_PLUGIN_VERSION) +
                         " of the plugin border";
         return plugin;
     }
-    plugin.table = table;
+    // As long as the process, like the plugin.
+    auto *whole = new eliza_runtime_plugin_table{};
+    std::memcpy(whole, table, std::min<size_t>(table->struct_size, sizeof(*whole)));
+    plugin.table = whole;
     return plugin;
 }
 

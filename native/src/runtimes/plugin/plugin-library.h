@@ -8,7 +8,7 @@ namespace eliza {
 
 // A plugin's functions, or why there are none.
 struct PluginLibrary {
-    const eliza_runtime_plugin_table *table = nullptr;
+    const eliza_runtime_plugin_table *table = nullptr; // whole: what the plugin does not know is NULL
     std::string path;
     std::string reason;
 };

@@ -19,8 +19,8 @@ struct SourceStep {
     int32_t accepted = 0;
 };
 
-// What a runtime that computes one sequence at a time has to give; a WorkerSession does the rest. prefill, step, keep
-// and report are never called at once. Failures are exceptions.
+// What a runtime that computes one sequence at a time has to give; a WorkerSession does the rest. prefill, step, keep,
+// configure and report are never called at once. Failures are exceptions.
 class TokenSource {
   public:
     virtual ~TokenSource() = default;
@@ -36,8 +36,13 @@ class TokenSource {
     virtual SourceStep step() = 0;
     // Forgets all but the first n_keep tokens; returns how many are left, 0 where no prefix can be kept.
     virtual int32_t keep(int32_t n_keep) = 0;
-    // From any thread: what is being computed is not wanted any more.
+    // From any thread: what is being computed, also ahead of what was asked for, is not wanted any more.
     virtual void cancel() {}
+    // For what is generated from here on; how long and until which text is the session's affair. Throws for what it cannot
+    // give.
+    virtual void configure(const GenerationOptions &options) = 0;
+    // Tokens that prefill gets at once, so that a cancellation waits for few; 0: a ubatch.
+    virtual size_t prefill_size() const { return 0; }
 
     // From any thread.
     virtual std::vector<int32_t> tokenize(std::string_view text, bool add_special, bool parse_special) const = 0;

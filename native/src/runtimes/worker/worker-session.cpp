@@ -10,6 +10,7 @@
 #include "runtimes/worker/token-source.h"
 #include "streaming/output-queue.h"
 #include "streaming/prompt-rules.h"
+#include "streaming/stop-matcher.h"
 #include "streaming/utf8.h"
 
 namespace eliza {
@@ -29,6 +30,7 @@ struct WorkerTiming {
     size_t prompt_tokens = 0;
     size_t reused_tokens = 0;
     const char *finish_reason = "";
+    std::string stop_sequence; // the stop string that ended it
 };
 
 class WorkerSession final : public LlmBackendSession {
@@ -39,6 +41,7 @@ class WorkerSession final : public LlmBackendSession {
           queue_(hub, static_cast<size_t>(options.queue_size)), max_tokens_(config.max_tokens),
           ubatch_(static_cast<size_t>(options.ubatch_size > 0 ? options.ubatch_size : options.batch_size)),
           run_ahead_(options.run_ahead) {
+        if (source_->prefill_size() > 0) ubatch_ = std::min(ubatch_, source_->prefill_size());
         queue_.set_demand([this] {
             const std::lock_guard lock(mutex_);
             started_ = true;
@@ -102,6 +105,19 @@ class WorkerSession final : public LlmBackendSession {
         return keep(capabilities().has(Capability::RESET_KEEP) ? std::max(0, n_keep) : 0);
     }
 
+    int configure(const GenerationOptions &options, char **) override {
+        std::unique_lock lock(mutex_);
+        if (!cancelled_ && (generating_ || queue_.expecting())) {
+            throw Failure(Code::INVALID_ARGUMENT, "the stream cannot be configured while it generates",
+                          "read its output to the end, or cancel it");
+        }
+        const Pause pause(*this, lock);
+        source_->configure(options);
+        max_tokens_ = options.max_tokens;
+        stops_.set(options.stop);
+        return ELIZA_OK;
+    }
+
     int tokens(std::vector<int32_t> *ids, char **) override {
         const std::lock_guard lock(mutex_);
         *ids = sequence_;
@@ -133,18 +149,14 @@ class WorkerSession final : public LlmBackendSession {
         report["runtime"] = runtime_;
         report["context"]["size"] = source_->context_size();
         report["context"]["used"] = sequence_.size();
-        const double decode_ms = ms_between(timing_.first_token, timing_.last_token);
-        report["timing"] = {
-            {"promptTokens", timing_.prompt_tokens},
-            {"reusedTokens", timing_.reused_tokens},
-            {"prefillMs", ms_between(timing_.prefill_start, timing_.first_token)},
-            {"timeToFirstTokenMs", ms_between(timing_.asked, timing_.first_token)},
-            {"decodeTokens", generated_},
-            {"decodeMs", decode_ms},
-            {"tokensPerSecond", decode_ms > 0 ? (generated_ - 1) * 1000.0 / decode_ms : 0.0},
-        };
-        report["finishReason"] = timing_.finish_reason;
+        report.update(generation_part());
         *text = report.dump(-1, ' ', false, json::error_handler_t::replace);
+        return ELIZA_OK;
+    }
+
+    int generation_report(std::string *text, char **) override {
+        const std::lock_guard lock(mutex_);
+        *text = generation_part().dump(-1, ' ', false, json::error_handler_t::replace);
         return ELIZA_OK;
     }
 
@@ -216,6 +228,7 @@ class WorkerSession final : public LlmBackendSession {
         generating_ = true;
         generated_ = 0;
         utf8_.clear();
+        stops_.clear();
     }
 
     void generate(std::unique_lock<std::mutex> &lock) {
@@ -234,19 +247,47 @@ class WorkerSession final : public LlmBackendSession {
             finish("stop", ELIZA_OK, "");
             return;
         }
-        queue_.push({step.id, utf8_.push(step.bytes), step.drafted, step.accepted});
-        if (max_tokens_ > 0 && generated_ >= max_tokens_) {
+        queue_.push({step.id, stops_.push(utf8_.push(step.bytes)), step.drafted, step.accepted});
+        if (!stops_.matched().empty()) {
+            timing_.stop_sequence = stops_.matched();
+            finish("stop", ELIZA_OK, "");
+        } else if (max_tokens_ > 0 && generated_ >= max_tokens_) {
             finish("length", ELIZA_OK, "");
         } else if (static_cast<int32_t>(sequence_.size()) >= source_->context_size()) {
             finish("context", ELIZA_OK, "");
+        } else {
+            return;
         }
+        source_->cancel(); // what it computes ahead
     }
 
     void finish(const char *reason, int status, const std::string &error) {
         generating_ = false;
         prompt_.clear();
         timing_.finish_reason = reason;
-        queue_.finish(status, utf8_.flush(), error);
+        const std::string rest = stops_.push(utf8_.flush()) + stops_.flush();
+        queue_.finish(status, rest, error);
+    }
+
+    const char *finish_reason() const {
+        if (timing_.finish_reason[0] != '\0') return timing_.finish_reason;
+        if (cancelled_) return "cancelled";
+        return queue_.expecting() || generating_ ? "running" : "none";
+    }
+
+    json generation_part() const {
+        const double decode_ms = ms_between(timing_.first_token, timing_.last_token);
+        const std::string &stop = timing_.stop_sequence;
+        return {{"timing",
+                 {{"promptTokens", timing_.prompt_tokens},
+                  {"reusedTokens", timing_.reused_tokens},
+                  {"prefillMs", ms_between(timing_.prefill_start, timing_.first_token)},
+                  {"timeToFirstTokenMs", ms_between(timing_.asked, timing_.first_token)},
+                  {"decodeTokens", generated_},
+                  {"decodeMs", decode_ms},
+                  {"tokensPerSecond", decode_ms > 0 ? (generated_ - 1) * 1000.0 / decode_ms : 0.0}}},
+                {"finishReason", finish_reason()},
+                {"stopSequence", stop.empty() ? json(nullptr) : json(stop)}};
     }
 
     int32_t keep(int32_t n_keep) {
@@ -272,8 +313,8 @@ class WorkerSession final : public LlmBackendSession {
     const std::string runtime_;
     const std::unique_ptr<TokenSource> source_;
     OutputQueue queue_;
-    const int32_t max_tokens_;
-    const size_t ubatch_;
+    int32_t max_tokens_;
+    size_t ubatch_;
     const bool run_ahead_;
 
     std::mutex mutex_;
@@ -281,6 +322,7 @@ class WorkerSession final : public LlmBackendSession {
     std::vector<int32_t> sequence_; // what the source holds
     std::deque<int32_t> prompt_;    // what it is to compute
     Utf8Assembler utf8_;
+    StopMatcher stops_;
     WorkerTiming timing_;
     int32_t generated_ = 0;
     bool started_ = false; // the reader asked for output

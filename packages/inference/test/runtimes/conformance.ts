@@ -13,11 +13,15 @@ export interface Subject {
   library: NativeLibrary;
   /** a bundle that it serves */
   bundle: string;
+  /** a text with characters of several bytes, after which and after whose first 8 tokens it generates 12 tokens and more */
+  prompt?: string;
+  /** why it cannot be had here; left out or false: it can */
+  skip?: string | false;
   /** runs around the whole suite */
   environment?: () => () => void;
 }
 
-const PROMPT = "Once upon a time there was a café by the sea, and in it 漢字 🚀";
+const SOME_PROMPT = "Once upon a time there was a café by the sea, and in it 漢字 🚀";
 
 const refusal =
   (code: string, words = /./) =>
@@ -37,8 +41,8 @@ interface Answer {
 
 /** The same tests for every runtime; what a runtime declares not to be able to do must be refused by its name. */
 export function conformance(subject: Subject): void {
-  describe(`conformance of ${subject.runtime}`, () => {
-    const { library } = subject;
+  describe(`conformance of ${subject.runtime}`, { skip: subject.skip }, () => {
+    const { library, prompt: PROMPT = SOME_PROMPT } = subject;
     let context: ContextHandle;
     let restore: (() => void) | undefined;
     let capabilities: string[] = [];
@@ -301,6 +305,26 @@ export function conformance(subject: Subject): void {
       assert.ok(found.timing.timeToFirstTokenMs > 0);
       assert.deepEqual(Object.keys(found.speculation), ["accepted", "drafted"]);
       assert.ok(found.speculation.accepted <= found.speculation.drafted);
+    });
+
+    test("other options for the next generation: fewer tokens, a stop string, none while one runs", async () => {
+      const stream = await open({ max_tokens: 10 }, { run_ahead: true, queue_size: 2 });
+      const prompt = ids(stream);
+      const { tokens, text } = await answerTo(stream, prompt);
+      await library.reset(stream);
+      library.configure(stream, { max_tokens: 3 });
+      assert.deepEqual((await answerTo(stream, prompt)).tokens, tokens.slice(0, 3));
+      await library.reset(stream);
+      const stop = [...text.trim()].slice(2, 5).join("");
+      library.configure(stream, { stop: [stop] });
+      assert.equal((await answerTo(stream, prompt)).text, text.slice(0, text.indexOf(stop)));
+      const { finishReason, stopSequence } = library.generationReport(stream) as StreamReport;
+      assert.deepEqual([finishReason, stopSequence], ["stop", stop]);
+      await library.reset(stream);
+      library.configure(stream, {});
+      library.prefill(stream, prompt);
+      assert.throws(() => library.configure(stream, {}), refusal("INVALID_ARGUMENT"));
+      assert.deepEqual((await read(stream)).tokens, tokens);
     });
 
     test("an option that is not known is an error that names it", async () => {

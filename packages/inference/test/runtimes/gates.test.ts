@@ -4,11 +4,11 @@ import { describe, test } from "node:test";
 import { NativeLibrary } from "../../src/native/native-library.ts";
 import type { InferenceReport } from "../../src/report.ts";
 import { readToEnd, streamConfig } from "../engine/abi-streams.ts";
-import { libraryUnderTest, picoModel } from "../engine/engine-under-test.ts";
+import { picoModel } from "../engine/engine-under-test.ts";
 import { makeBundle, runtimesUnderTest, withEnvironment } from "./runtimes-under-test.ts";
 
-const closed = NativeLibrary.load(await libraryUnderTest());
-const { library: open } = await runtimesUnderTest();
+const { library: open, llamaLibrary } = await runtimesUnderTest();
+const closed = NativeLibrary.load(llamaLibrary);
 
 /** Lines of a tool's output; undefined where the tool is not there. */
 function lines(command: string, args: string[]): string[] | undefined {
@@ -54,7 +54,8 @@ describe("gates", () => {
 
   test("on, without the runtimes: registered, unavailable with a reason, and llama.cpp answers", async () => {
     const context = open.create(picoModel);
-    const stream = await open.open(context, streamConfig, {});
+    const absent = { ELIZA_LITERT_PLUGIN: "absent/elizainference-litert" };
+    const stream = await withEnvironment(absent, () => open.open(context, streamConfig, {}));
     const { candidates, runtime } = (await open.report(stream)) as InferenceReport;
     await open.close(stream);
     await open.destroy(context);

@@ -29,28 +29,32 @@ export interface RuntimesUnderTest {
   setFakes(fakes: FakeRuntime[]): void;
   /** a runtime behind the plugin border */
   plugin: string;
+  /** a library with every gate closed */
+  llamaLibrary: string;
 }
 
 /** Where the test library and plugin lie: ELIZA_TEST_RUNTIMES (a folder), or the build of these sources. */
-async function testFiles(): Promise<{ library: string; plugin: string }> {
+async function testFiles(): Promise<{ library: string; plugin: string; llamaLibrary: string }> {
   const folder = process.env.ELIZA_TEST_RUNTIMES;
   if (folder) {
     return {
       library: join(folder, "libelizainference_test.so"),
       plugin: join(folder, "libeliza_test_plugin.so"),
+      llamaLibrary: join(folder, "libelizainference_llama.so"),
     };
   }
-  const { testLibrary, testPlugin } = await ensureNativeLibrary();
-  return { library: testLibrary, plugin: testPlugin };
+  const { testLibrary, testPlugin, llamaLibrary } = await ensureNativeLibrary();
+  return { library: testLibrary, plugin: testPlugin, llamaLibrary };
 }
 
 export async function runtimesUnderTest(): Promise<RuntimesUnderTest> {
-  const { library: path, plugin } = await testFiles();
+  const { library: path, plugin, llamaLibrary } = await testFiles();
   const library = NativeLibrary.load(path);
   const set = koffi.load(path).func("eliza_test_set_fake_runtimes", "int", ["const char *", "_Out_ void **"]);
   return {
     library,
     plugin,
+    llamaLibrary,
     setFakes(fakes) {
       if (set(JSON.stringify(fakes), [null]) !== 0) throw new Error(`no fakes: ${JSON.stringify(fakes)}`);
     },

@@ -210,7 +210,8 @@ async function open(
   setFakes(row.fakes ?? []);
   const context = library.create(bundle);
   try {
-    return await withEnvironment({ ELIZA_LLM_BACKEND: row.env, ELIZA_LITERT_PLUGIN: undefined }, async () => {
+    const plugin = "nowhere/elizainference-litert"; // LiteRT-LM may be here
+    return await withEnvironment({ ELIZA_LLM_BACKEND: row.env, ELIZA_LITERT_PLUGIN: plugin }, async () => {
       const options = row.option === undefined ? {} : { runtime: row.option };
       const stream = await library.open(context, { ...streamConfig, ...row.config }, options);
       const report = (await library.report(stream)) as InferenceReport;
