@@ -187,7 +187,8 @@ ELIZA_API EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx
 //                 a cancellation waits less than 0.5 s
 //   max_streams   streams that share one cache and are decoded together; default 1
 //   min_p         0 to 1; default off
-//   penalty_last_n tokens the repeat penalty looks back; default 64
+//   penalty_last_n tokens the penalties look back; default 64
+//   generation    object, as options_json of _configure: how every generation of the stream is unless configured otherwise
 //   run_ahead     boolean: generate as soon as the prompt is in, without waiting for the first next; default false
 //   queue_size    tokens generated ahead of the reader; default 256
 //   exact_tokens  of each sequence, how many of the latest tokens stay f16 beside a coded cache; at most the context;
@@ -202,6 +203,15 @@ ELIZA_API EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *
 // Options of the generations from the next prompt on, as a JSON object; a key that is left out is as the stream was opened
 // with. INVALID_ARGUMENT while a generation runs.
 //   max_tokens, temperature, top_p, top_k, repeat_penalty, min_p, penalty_last_n  as in the config and open_ex
+//   presence_penalty, frequency_penalty  -100 to 100, of tokens among the last penalty_last_n; default 0
+//   typical_p     0 to 1; default off
+//   dry_multiplier, dry_base, dry_allowed_length, dry_last_n, dry_breakers  what goes on with a repetition becomes less
+//                 likely; defaults 0 (off), 1.75, 2, 4096, ["\n", ":", "\"", "*"]
+//   xtc_probability, xtc_threshold  leaves out all but the least likely above the threshold; defaults 0 (off), 0.1
+//   mirostat, mirostat_tau, mirostat_eta  0 (off), 1 or 2 in place of top_k, typical_p, top_p, min_p and XTC; 0, 5, 0.1
+//   logit_bias    object of token id to a number that is added to its logit, -1000 to 1000; at most 4096
+//   grammar       GBNF that the text is held to; "": none. At most 256 KiB, 4,000 rules, 64 brackets inside each other
+//   logprobs      -1: none (default), 0 to 20: of each token and so many of the likeliest, for _logprobs
 //   seed          draws begin anew from it; without it they go on where they are
 //   stop          at most 16 strings of 1 to 256 bytes; the generation ends before the first that it comes to. Its tokens
 //                 stay in the sequence
@@ -220,6 +230,10 @@ ELIZA_API int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tok
 ELIZA_API int eliza_inference_llm_stream_try_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
                                                   size_t *count_out, char *text_out, size_t text_cap,
                                                   int32_t *drafted_out, int32_t *accepted_out, char **out_error);
+// Of the tokens that the last call of next or try_next gave, in their order, as JSON: [{"token": id, "logprob": natural
+// logarithm of the model's own probability, before any sampler, "top": [[id, logprob], ...]}], the likeliest first; []
+// where the option logprobs is off.
+ELIZA_API int eliza_inference_llm_stream_logprobs(EliLlmStream *stream, char **json_out, char **out_error);
 // From any thread, also when idle. What is computed is left within one node of the graph. The stream answers CANCELLED until reset or reset_keep.
 ELIZA_API int eliza_inference_llm_stream_cancel(EliLlmStream *stream);
 // Forgets the sequence, its output and its sampling state.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "error/failure.h"
+#include "ffi/generation-options.h"
 #include "ffi/json-options.h"
 
 namespace eliza {
@@ -15,10 +16,11 @@ using nlohmann::json;
 
 } // namespace
 
-StreamOptions parse_stream_options(const char *text) {
+StreamOptions parse_stream_options(const char *text, const eliza_llm_stream_config_t &config) {
     StreamOptions options;
     const bool is_given = text != nullptr && text[0] != '\0';
     const json parsed = is_given ? parse_options(text) : json::object();
+    json generation = json::object();
     for (const auto &[key, value] : parsed.items()) {
         if (key == "seed") {
             options.seed = static_cast<uint32_t>(integer(key, value, 0, UINT32_MAX));
@@ -51,6 +53,9 @@ StreamOptions parse_stream_options(const char *text) {
                 refuse("option runtime is " + value.dump(), "give the name of a runtime, such as llama.cpp");
             }
             options.runtime = value.get<std::string>();
+        } else if (key == "generation") {
+            if (!value.is_object()) refuse("option generation is " + value.dump(), "give an object, as for configure");
+            generation = value;
         } else if (key == "run_ahead") {
             if (!value.is_boolean()) refuse("option run_ahead is " + value.dump(), "give true or false");
             options.run_ahead = value.get<bool>();
@@ -58,6 +63,8 @@ StreamOptions parse_stream_options(const char *text) {
             refuse("option \"" + key + "\" is not known", "the header lists the options of open_ex");
         }
     }
+    options.generation = generation_options(config, options);
+    read_generation_options(generation, options.generation);
     if (options.ubatch_size == 0) options.ubatch_size = options.batch_size;
     if (options.ubatch_size > options.batch_size) {
         refuse("ubatch_size " + std::to_string(options.ubatch_size) + " is larger than batch_size " +

@@ -50,6 +50,7 @@ int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap
         output.text_cap = text_cap;
         const int status = session.next(wait, &output, out_error);
         *count_out = output.count;
+        stream->logprobs = "[" + output.logprobs + "]";
         stream->drafted += output.drafted;
         stream->accepted += output.accepted;
         if (drafted_out != nullptr) *drafted_out = output.drafted;
@@ -100,7 +101,7 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
                           "create a context, and pass a config");
         }
         eliza::check_stream_config(*config);
-        const eliza::StreamOptions options = eliza::parse_stream_options(options_json);
+        const eliza::StreamOptions options = eliza::parse_stream_options(options_json, *config);
         auto stream = std::make_unique<EliLlmStream>();
         stream->ctx = ctx;
         llm_backend_register_builtins();
@@ -118,7 +119,7 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
         stream->runtime = factory->name();
         stream->session.reset(factory->open(ctx, config, options, out_error));
         if (stream->session == nullptr) return static_cast<int>(Code::NATIVE_FAULT);
-        stream->opened = eliza::generation_options(*config, options);
+        stream->opened = options.generation;
         stream->session->output().set_owner(stream.get());
         opened = stream.get();
         ctx->add(std::move(stream));
@@ -155,6 +156,15 @@ int eliza_inference_llm_stream_try_next(EliLlmStream *stream, int32_t *tokens_ou
                 out_error);
 }
 
+int eliza_inference_llm_stream_logprobs(EliLlmStream *stream, char **json_out, char **out_error) {
+    return guarded(out_error, [&] {
+        check_given(json_out != nullptr, "the output");
+        session_with(eliza::Capability::LOGPROBS, stream);
+        hand_over(stream->logprobs, json_out);
+        return ELIZA_OK;
+    });
+}
+
 int eliza_inference_llm_stream_cancel(EliLlmStream *stream) {
     return guarded(nullptr, [&] { return session_of(stream).cancel(); });
 }
@@ -180,7 +190,13 @@ int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *fi
 int eliza_inference_llm_stream_configure(EliLlmStream *stream, const char *options_json, char **out_error) {
     return guarded(out_error, [&] {
         LlmBackendSession &session = session_of(stream);
-        return session.configure(eliza::parse_generation_options(options_json, stream->opened), out_error);
+        const auto options = eliza::parse_generation_options(options_json, stream->opened);
+        const std::string unmet = eliza::unmet_needs(eliza::needs_of(options), session.capabilities());
+        if (!unmet.empty()) {
+            throw Failure(Code::NOT_IMPLEMENTED, stream->runtime + ": " + unmet,
+                          "the stream's report lists what its runtime can do");
+        }
+        return session.configure(options, out_error);
     });
 }
 

@@ -16,5 +16,6 @@ struct EliLlmStream {
     // Since the last prompt: tokens that were guessed ahead, and how many of them were right.
     std::atomic<int32_t> drafted{0};
     std::atomic<int32_t> accepted{0};
+    std::string logprobs = "[]";     // of the tokens that were taken last
     eliza::GenerationOptions opened; // how it generates unless configure says otherwise
 };

@@ -12,9 +12,10 @@ namespace eliza {
 
 namespace {
 
-constexpr std::array NAMES = {"tokenize", "detokenize", "tokens",  "reset-keep",  "slots",       "shared-cache",
-                              "kv-types", "kv-map",     "grammar", "speculative", "prompt-cache"};
-static_assert(NAMES.size() == static_cast<size_t>(Capability::PROMPT_CACHE) + 1);
+constexpr std::array NAMES = {"tokenize",     "detokenize", "tokens",   "reset-keep", "slots",
+                              "shared-cache", "kv-types",   "kv-map",   "grammar",    "speculative",
+                              "prompt-cache", "stop",       "samplers", "logprobs"};
+static_assert(NAMES.size() == static_cast<size_t>(Capability::LOGPROBS) + 1);
 
 bool given(const char *text) { return text != nullptr && text[0] != '\0'; }
 
@@ -51,11 +52,27 @@ std::vector<Need> needs_of(const eliza_llm_stream_config_t &config, const Stream
     if (is_coded(config.cache_type_k)) needs.push_back({"cache_type_k", Capability::KV_TYPES});
     if (is_coded(config.cache_type_v)) needs.push_back({"cache_type_v", Capability::KV_TYPES});
     if (!options.kv_map.empty()) needs.push_back({"kv_map", Capability::KV_MAP});
-    if (given(config.gbnf_grammar)) needs.push_back({"gbnf_grammar", Capability::GRAMMAR});
     if (given(config.mtp_drafter_path)) needs.push_back({"mtp_drafter_path", Capability::SPECULATIVE});
     if (config.draft_min > 0 || config.draft_max > 0) needs.push_back({"draft_max", Capability::SPECULATIVE});
     if (config.slot_id > 0) needs.push_back({"slot_id", Capability::PROMPT_CACHE});
     if (given(config.prompt_cache_key)) needs.push_back({"prompt_cache_key", Capability::PROMPT_CACHE});
+    for (const Need &need : needs_of(options.generation)) needs.push_back(need);
+    return needs;
+}
+
+std::vector<Need> needs_of(const GenerationOptions &generation) {
+    std::vector<Need> needs;
+    if (!generation.grammar.empty()) needs.push_back({"grammar", Capability::GRAMMAR});
+    if (!generation.stop.empty()) needs.push_back({"stop", Capability::STOP});
+    if (generation.logprobs >= 0) needs.push_back({"logprobs", Capability::LOGPROBS});
+    if (generation.presence_penalty != 0.0f) needs.push_back({"presence_penalty", Capability::SAMPLERS});
+    if (generation.frequency_penalty != 0.0f) needs.push_back({"frequency_penalty", Capability::SAMPLERS});
+    if (generation.typical_p > 0.0f && generation.typical_p < 1.0f)
+        needs.push_back({"typical_p", Capability::SAMPLERS});
+    if (generation.dry.multiplier > 0.0f) needs.push_back({"dry_multiplier", Capability::SAMPLERS});
+    if (generation.xtc.probability > 0.0f) needs.push_back({"xtc_probability", Capability::SAMPLERS});
+    if (generation.mirostat.version != 0) needs.push_back({"mirostat", Capability::SAMPLERS});
+    if (!generation.logit_bias.empty()) needs.push_back({"logit_bias", Capability::SAMPLERS});
     return needs;
 }
 

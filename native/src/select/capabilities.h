@@ -7,6 +7,7 @@
 
 namespace eliza {
 
+struct GenerationOptions;
 struct StreamOptions;
 
 // What not every runtime can do. Calls that need one are refused by its name where a session lacks it.
@@ -22,6 +23,9 @@ enum class Capability {
     GRAMMAR,      // output held to a grammar
     SPECULATIVE,  // drafted tokens
     PROMPT_CACHE, // prompts named by slot or key
+    STOP,         // texts that end a generation
+    SAMPLERS,     // presence and frequency penalty, typical, DRY, XTC, mirostat, logit bias
+    LOGPROBS,     // log probabilities of tokens
 };
 
 // "tokenize", "reset-keep", …
@@ -52,6 +56,9 @@ struct Need {
 
 // What a stream opened so asks for beyond plain generation.
 std::vector<Need> needs_of(const eliza_llm_stream_config_t &config, const StreamOptions &options);
+
+// What a generation with these options asks for beyond the config.
+std::vector<Need> needs_of(const GenerationOptions &generation);
 
 // Which of these needs is not met, in words; empty if all are.
 std::string unmet_needs(const std::vector<Need> &needs, const Capabilities &capabilities);

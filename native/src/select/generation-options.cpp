@@ -13,6 +13,7 @@ GenerationOptions generation_options(const eliza_llm_stream_config_t &config, co
     generation.min_p = options.min_p;
     generation.repeat_penalty = config.repeat_penalty;
     generation.penalty_last_n = options.penalty_last_n;
+    if (config.gbnf_grammar != nullptr) generation.grammar = config.gbnf_grammar;
     if (options.seed_given) generation.seed = options.seed;
     return generation;
 }

@@ -35,8 +35,9 @@ struct StreamOptions {
     int32_t penalty_last_n = 64;
     bool run_ahead = false;
     int32_t queue_size = 256;
-    std::string kv_map;  // a solved map's file; empty: none
-    std::string runtime; // a hard choice by name; empty: none
+    GenerationOptions generation; // of the config, min_p, penalty_last_n, seed and the option `generation`
+    std::string kv_map;           // a solved map's file; empty: none
+    std::string runtime;          // a hard choice by name; empty: none
     // Of each sequence, how many of the latest and of the first tokens stay f16 beside a coded cache; -1: the default.
     int32_t exact_tokens = -1;
     int32_t exact_sinks = -1;

@@ -148,6 +148,7 @@ int OutputQueue::take(bool wait, NextOutput *output, std::string *error) {
         output->tokens[output->count++] = token.id;
         output->drafted += token.drafted;
         output->accepted += token.accepted;
+        if (!token.logprobs.empty()) output->logprobs += (output->logprobs.empty() ? "" : ",") + token.logprobs;
         tokens_.pop_front();
     }
     output->text[used] = '\0';

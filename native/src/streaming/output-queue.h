@@ -24,6 +24,7 @@ struct NextOutput {
     size_t text_cap = 0;
     int32_t drafted = 0; // tokens that were guessed ahead, and how many of them were right
     int32_t accepted = 0;
+    std::string logprobs; // JSON of each token's log probability, commas between them; empty if none was asked for
 };
 
 // Where the streams of one context say that they have output; one poll waits for all of them.
@@ -58,6 +59,7 @@ struct OutputToken {
     // Of the step that gave it, where tokens are guessed ahead: how many were, and how many of them were right.
     int32_t drafted = 0;
     int32_t accepted = 0;
+    std::string logprobs; // JSON
 };
 
 // Tokens that an engine made and a reader has not taken. Bounded: a full queue stops the engine, not the reader.

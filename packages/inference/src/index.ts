@@ -15,6 +15,7 @@ export { type CachePreset, cachePresets } from "./cache-presets.ts";
 export { type ChatMessage, type ChatTool, renderChat } from "./chat/index.ts";
 export { InferenceError, type InferenceErrorCode } from "./errors.ts";
 export { readGguf } from "./gguf/index.ts";
+export { type JsonSchema, jsonSchemaGrammar } from "./grammar/index.ts";
 export { Inference, type TokenizeOptions } from "./inference.ts";
 export {
   type Calibrated,
@@ -29,7 +30,14 @@ export * from "./models/index.ts";
 export type { CacheTypeInfo, DeviceSupport } from "./native/native-library.ts";
 export { probeNativeLibrary } from "./native/probe-library.ts";
 export { processorFeatures } from "./native/processor-features.ts";
-export type { OpenOptions, SamplingOptions, StreamOptions } from "./options.ts";
+export type {
+  DryOptions,
+  MirostatOptions,
+  OpenOptions,
+  SamplingOptions,
+  StreamOptions,
+  XtcOptions,
+} from "./options.ts";
 export * from "./outside/index.ts";
 export type {
   CacheDifference,
@@ -41,4 +49,4 @@ export type {
 } from "./report.ts";
 export * from "./runtimes/index.ts";
 export { type GenerateOptions, Session } from "./session.ts";
-export { type StreamChunk, TokenStream } from "./token-stream.ts";
+export { type StreamChunk, type TokenLogprob, TokenStream } from "./token-stream.ts";

@@ -31,6 +31,7 @@ import {
   checkPrompt,
   checkSampling,
   checkText,
+  configuration,
   type OpenOptions,
   type SamplingOptions,
   type StreamOptions,
@@ -160,6 +161,7 @@ export class Inference {
       library: this.#library,
       poller: this.#poller,
       closing: this.#closing.signal,
+      wantsLogprobs: () => options.logprobs !== undefined,
       check: () => {
         const checked = checkSampling<StreamOptions>("stream", options, streamRules);
         checkPrompt(prompt);
@@ -371,6 +373,7 @@ export class Inference {
       runtime: this.#options.runtime,
       exact_tokens: this.#options.exactTokens,
       exact_sinks: this.#options.exactSinks,
+      generation: configuration(options),
     };
     return this.#library.open(this.#context, config, extras);
   }

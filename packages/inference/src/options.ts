@@ -1,9 +1,23 @@
 import type { Rules } from "./arguments/check.ts";
-import { checkOptions } from "./arguments/check.ts";
-import { integer, listOf, name, oneOf, real, record, shown, signal } from "./arguments/rule.ts";
+import { checkOptions, checkValue } from "./arguments/check.ts";
+import {
+  either,
+  flag,
+  integer,
+  listOf,
+  name,
+  numberOf,
+  oneOf,
+  real,
+  record,
+  recordOf,
+  shown,
+  signal,
+} from "./arguments/rule.ts";
 import { type CachePreset, cachePresets } from "./cache-presets.ts";
 import type { ChatMessage, ChatOptions } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
+import { type JsonSchema, jsonSchemaGrammar } from "./grammar/index.ts";
 
 export interface OpenOptions {
   /** Tokens that a stream can hold. Defaults to the model's own, within the library's bound (4096). */
@@ -51,6 +65,35 @@ export interface OpenOptions {
   signal?: AbortSignal;
 }
 
+/** DRY (github.com/oobabooga/text-generation-webui/pull/5677): multiplier · base^(length of the repetition − allowedLength). */
+export interface DryOptions {
+  multiplier: number;
+  /** Defaults to 1.75. */
+  base?: number;
+  /** Repetitions that cost nothing. Defaults to 2. */
+  allowedLength?: number;
+  /** Tokens that it looks back. Defaults to 4096. */
+  lastN?: number;
+  /** Texts across which nothing repeats. Defaults to a line's end, ":", "\"" and "*". */
+  breakers?: readonly string[];
+}
+
+/** XTC (github.com/oobabooga/text-generation-webui/pull/6335). */
+export interface XtcOptions {
+  /** How often, 0 to 1. */
+  probability: number;
+  /** Tokens from this probability on are likely, 0 to 0.5. Defaults to 0.1. */
+  threshold?: number;
+}
+
+export interface MirostatOptions {
+  version: 1 | 2;
+  /** The surprise that is aimed at, in bits. Defaults to 5. */
+  tau?: number;
+  /** How fast it gets there. Defaults to 0.1. */
+  eta?: number;
+}
+
 export interface StreamOptions {
   /** Tokens to generate at most. Defaults to what the context holds. */
   maxTokens?: number;
@@ -62,8 +105,33 @@ export interface StreamOptions {
   topK?: number;
   /** Keep tokens of at least this share of the likeliest one's probability. Off by default. */
   minP?: number;
-  /** Makes tokens of the last 64 less likely when above 1. Off by default. */
+  /** Locally typical sampling (arXiv:2202.00666), between 0 and 1. Off by default. */
+  typicalP?: number;
+  /** Makes tokens of the last `penaltyLastN` less likely when above 1. Off by default. */
   repeatPenalty?: number;
+  /** Taken from the logit of every token among the last `penaltyLastN`, −100 to 100. Defaults to 0. */
+  presencePenalty?: number;
+  /** The same for each time that the token is among them. Defaults to 0. */
+  frequencyPenalty?: number;
+  /** How many tokens the three penalties look back. Defaults to 64. */
+  penaltyLastN?: number;
+  /** Makes tokens less likely that go on with what was said before. Off by default. */
+  dry?: DryOptions;
+  /** Now and then leaves out all but the least likely of the likely tokens. Off by default. */
+  xtc?: XtcOptions;
+  /** Draws at a steady surprise (arXiv:2007.14966), in place of topK, typicalP, topP, minP and xtc. Off by default. */
+  mirostat?: MirostatOptions;
+  /** By token id, what is added to its logit, −1000 to 1000. */
+  logitBias?: Readonly<Record<number, number>>;
+  /** GBNF that the text is held to; its first rule is called root. */
+  grammar?: string;
+  /** A JSON schema that the text is held to (`jsonSchemaGrammar`), in place of `grammar`. */
+  jsonSchema?: JsonSchema;
+  /**
+   * Chunks name the log probability of each token and of so many of the likeliest, 0 to 20: the model's own, before any
+   * sampler. Off by default.
+   */
+  logprobs?: number;
   /** Of the random draws, 0 to 2^32 − 1. Drawn from the system by default. */
   seed?: number;
   /** Texts before the first of which the generation ends: at most 16, of 1 to 256 bytes each. None by default. */
@@ -103,7 +171,18 @@ export const samplingRules: Rules<SamplingOptions> = {
   topP: real(0, 1),
   topK: integer(0),
   minP: real(0, 1),
+  typicalP: real(0, 1),
   repeatPenalty: real(0, 100),
+  presencePenalty: real(-100, 100),
+  frequencyPenalty: real(-100, 100),
+  penaltyLastN: integer(0, 65536),
+  dry: recordOf<DryOptions>(),
+  xtc: recordOf<XtcOptions>(),
+  mirostat: recordOf<MirostatOptions>(),
+  logitBias: recordOf<Record<number, number>>(),
+  grammar: name,
+  jsonSchema: either(flag, record),
+  logprobs: integer(0, 20),
   seed: integer(0, 2 ** 32 - 1),
   stop: listOf(name, 0, 16),
 };
@@ -142,9 +221,14 @@ export function checkOpenOptions(given: unknown): OpenOptions {
  */
 export function checkSampling<T extends SamplingOptions>(of: string, given: unknown, rules: Rules<T>): T {
   const options = checkOptions<T>(of, given, rules);
-  const { temperature = 0, topK = 0, topP = 1, minP = 0 } = options;
+  checkParts(of, options);
+  const { temperature = 0, topK = 0, topP = 1, minP = 0, typicalP = 1, xtc, mirostat } = options;
   if (temperature > 0) return options;
-  const without = topK > 0 ? "topK" : topP > 0 && topP < 1 ? "topP" : minP > 0 ? "minP" : undefined;
+  const ineffective = {
+    ...{ topK: topK > 0, topP: topP > 0 && topP < 1, minP: minP > 0, typicalP: typicalP > 0 && typicalP < 1 },
+    ...{ xtc: xtc !== undefined, mirostat: mirostat !== undefined },
+  };
+  const without = Object.entries(ineffective).find(([, isGiven]) => isGiven)?.[0];
   if (without === undefined) return options;
   throw new InferenceError(
     "INVALID_ARGUMENT",
@@ -153,12 +237,68 @@ export function checkSampling<T extends SamplingOptions>(of: string, given: unkn
   );
 }
 
-/** Options of a generation by the names of the C ABI. */
+const dryRules: Rules<DryOptions> = {
+  multiplier: real(0, 100),
+  base: real(1, 100),
+  allowedLength: integer(1, 65536),
+  lastN: integer(1, 65536),
+  breakers: listOf(name, 0, 16),
+};
+const xtcRules: Rules<XtcOptions> = { probability: real(0, 1), threshold: real(0, 0.5) };
+const mirostatRules: Rules<MirostatOptions> = {
+  version: numberOf([1, 2]),
+  tau: real(0.01, 100),
+  eta: real(0.0001, 1),
+};
+const bias = real(-1000, 1000);
+
+function checkParts(
+  of: string,
+  { dry, xtc, mirostat, logitBias, grammar, jsonSchema }: SamplingOptions,
+): void {
+  if (dry) needs(`${of}: dry`, checkOptions<DryOptions>(`${of}: dry`, dry, dryRules), "multiplier");
+  if (xtc) needs(`${of}: xtc`, checkOptions<XtcOptions>(`${of}: xtc`, xtc, xtcRules), "probability");
+  if (mirostat) {
+    needs(
+      `${of}: mirostat`,
+      checkOptions<MirostatOptions>(`${of}: mirostat`, mirostat, mirostatRules),
+      "version",
+    );
+  }
+  for (const [id, value] of Object.entries(logitBias ?? {})) {
+    checkValue(`the token of a logitBias`, Number(id), integer(0));
+    checkValue(`logitBias of token ${id}`, value, bias);
+  }
+  if (grammar === undefined || jsonSchema === undefined) return;
+  throw new InferenceError(
+    "INVALID_ARGUMENT",
+    `${of} has a grammar and a jsonSchema`,
+    "Give one of them: a schema is held to by a grammar of its own.",
+  );
+}
+
+function needs<T extends object>(of: string, given: T, key: keyof T & string): void {
+  if (given[key] !== undefined) return;
+  throw new InferenceError("INVALID_ARGUMENT", `${of} has no ${key}`, `Give ${key}, or leave it out whole.`);
+}
+
+/** Options of a generation by the names of the C ABI; what is not given is not named. */
 export function configuration(options: SamplingOptions): Record<string, unknown> {
-  const { maxTokens, temperature, topP, topK, minP, repeatPenalty, seed, stop } = options;
+  const { maxTokens, temperature, topP, topK, minP, repeatPenalty, seed, stop, dry, xtc, mirostat } = options;
   return {
-    ...{ max_tokens: maxTokens, temperature, top_p: topP, top_k: topK, min_p: minP },
-    ...{ repeat_penalty: repeatPenalty, seed, stop },
+    ...{ max_tokens: maxTokens, temperature, top_p: topP, top_k: topK, min_p: minP, seed, stop },
+    ...{
+      typical_p: options.typicalP,
+      repeat_penalty: repeatPenalty,
+      presence_penalty: options.presencePenalty,
+    },
+    ...{ frequency_penalty: options.frequencyPenalty, penalty_last_n: options.penaltyLastN },
+    ...{ dry_multiplier: dry?.multiplier, dry_base: dry?.base, dry_allowed_length: dry?.allowedLength },
+    ...{ dry_last_n: dry?.lastN, dry_breakers: dry?.breakers },
+    ...{ xtc_probability: xtc?.probability, xtc_threshold: xtc?.threshold },
+    ...{ mirostat: mirostat?.version, mirostat_tau: mirostat?.tau, mirostat_eta: mirostat?.eta },
+    ...{ logit_bias: options.logitBias, logprobs: options.logprobs },
+    grammar: options.jsonSchema === undefined ? options.grammar : jsonSchemaGrammar(options.jsonSchema),
   };
 }
 

@@ -69,11 +69,16 @@ export class Session {
       library: this.#host.library,
       poller: this.#host.poller,
       closing: this.#host.closing,
+      wantsLogprobs: () => (options.logprobs ?? this.#sampling.logprobs) !== undefined,
       check: () => {
         checkPrompt(prompt);
         const checked = checkOptions<GenerateOptions>("generate", options, generateRules);
         const { signal: own, chat: _, ...sampling } = checked;
-        checkSampling<SamplingOptions>("generate", { ...this.#sampling, ...sampling }, samplingRules);
+        const { grammar: _grammar, jsonSchema: _schema, ...others } = this.#sampling;
+        // one of its own takes the place of either
+        const isHeld = (sampling.grammar ?? sampling.jsonSchema) !== undefined;
+        const held = isHeld ? others : this.#sampling;
+        checkSampling<SamplingOptions>("generate", { ...held, ...sampling }, samplingRules);
         return own;
       },
       start: async () => {
@@ -161,7 +166,7 @@ export class Session {
       const kept = this.#isCut ? await this.#keep(held.length) : held.length;
       const addSpecial = held.length === 0 && wantsBegin(prompt, model.bosToken);
       const ids = await this.#host.tokenize(prompt, { addSpecial, parseSpecial: true });
-      library.configure(this.#stream, configuration(options));
+      this.#configure(options);
       library.prefill(this.#stream, Int32Array.from([...held.subarray(kept), ...ids]));
       return;
     }
@@ -169,8 +174,12 @@ export class Session {
     // the last token is computed in any case: the answer comes from it
     const same = commonPrefix(held, ids.subarray(0, -1));
     const kept = same === held.length && !this.#isCut ? same : await this.#keep(same);
-    library.configure(this.#stream, configuration(options));
+    this.#configure(options);
     library.prefill(this.#stream, ids.subarray(kept));
+  }
+
+  #configure(options: GenerateOptions): void {
+    this.#host.library.configure(this.#stream, configuration(options));
   }
 
   async #keep(count: number): Promise<number> {

@@ -7,6 +7,16 @@ import type { StreamReport } from "./report.ts";
 export interface StreamChunk {
   text: string;
   tokens: number[];
+  /** of each of the tokens, where the option logprobs asks for them */
+  logprobs?: TokenLogprob[];
+}
+
+export interface TokenLogprob {
+  token: number;
+  /** natural logarithm of the model's own probability, before any sampler */
+  logprob: number;
+  /** the likeliest tokens there, the likeliest first */
+  top: { token: number; logprob: number }[];
 }
 
 /** What a token stream needs of its Inference or its Session. */
@@ -15,6 +25,8 @@ export interface StreamHost {
   poller: OutputPoller;
   /** aborted, with the error to throw, when the model is closed */
   closing: AbortSignal;
+  /** whether chunks carry log probabilities */
+  wantsLogprobs?(): boolean;
   /** looks at what the generation was given, before anything runs, and returns the caller's signal */
   check(): AbortSignal | undefined;
   /** opens a native stream and hands it its prompt */
@@ -100,9 +112,13 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
           await this.#host.poller.wait(this.#stream!);
           continue;
         }
+        const logprobs = this.#host.wantsLogprobs?.()
+          ? this.#host.library.logprobs(this.#stream!)
+          : undefined;
         if (result.state === "final") await this.#end(true);
         if (result.tokens.length > 0 || result.text !== "") {
-          return { done: false, value: { text: result.text, tokens: result.tokens } };
+          const { text, tokens } = result;
+          return { done: false, value: { text, tokens, ...(logprobs && { logprobs }) } };
         }
         if (result.state === "final") return { done: true, value: undefined };
       }

@@ -95,21 +95,22 @@ bool all_finite(const float *logits, int32_t count) {
 }
 
 void sample(Sequence &sequence, llama_context *context, int32_t at, const llama_vocab *vocab) {
-    if (!all_finite(llama_get_logits_ith(context, at), llama_vocab_n_tokens(vocab))) {
+    const float *logits = llama_get_logits_ith(context, at);
+    if (!all_finite(logits, llama_vocab_n_tokens(vocab))) {
         fail(sequence, Failure(Code::NUMERIC_FAULT,
                                "the model's output holds NaN or infinity after " +
                                    std::to_string(sequence.tokens.size()) + " tokens",
                                "try another cache type, or check the model file"));
         return;
     }
-    const llama_token token = sequence.sampler->sample(context, at);
+    const llama_token token = sequence.sampler->sample(logits);
     const int64_t now = llama_time_us();
     {
         const std::lock_guard lock(sequence.timing_mutex);
         if (sequence.generated == 0) sequence.timing.first_token_us = now;
         sequence.timing.last_token_us = now;
     }
-    if (llama_vocab_is_eog(vocab, token)) {
+    if (token == LLAMA_TOKEN_NULL || llama_vocab_is_eog(vocab, token)) {
         sequence.pending = LLAMA_TOKEN_NULL;
         finish(sequence, "stop", ELIZA_OK, "");
         return;
@@ -121,7 +122,9 @@ void sample(Sequence &sequence, llama_context *context, int32_t at, const llama_
         const std::lock_guard lock(sequence.timing_mutex);
         sequence.timing.generated_tokens = sequence.generated;
     }
-    sequence.queue.push({token, sequence.stops.push(sequence.utf8.push(piece(vocab, token)))});
+    sequence.queue.push({.id = token,
+                         .text = sequence.stops.push(sequence.utf8.push(piece(vocab, token))),
+                         .logprobs = sequence.sampler->logprobs(logits, token)});
     sequence.planned = static_cast<int32_t>(sequence.tokens.size()) + 1;
     if (!sequence.stops.matched().empty()) {
         {
@@ -197,7 +200,12 @@ void decode_step(SharedContext &shared, const llama_vocab *vocab) {
             sequence.tokens.push_back(sequence.pending);
         }
         if (share.logits_at >= 0 && !sequence.cancelled) {
-            sample(sequence, shared.context.get(), share.logits_at, vocab);
+            try {
+                sample(sequence, shared.context.get(), share.logits_at, vocab);
+            } catch (const std::exception &error) {
+                fail(sequence, Failure(Code::NATIVE_FAULT, std::string("sampling failed: ") + error.what(),
+                                       "please report this with the model's name and the options"));
+            }
         }
     }
 }

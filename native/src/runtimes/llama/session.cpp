@@ -19,13 +19,13 @@ namespace {
 
 class LlamaSession final : public LlmBackendSession {
   public:
-    LlamaSession(PollHub &hub, Engine &engine, const eliza_llm_stream_config_t &config, const StreamOptions &options,
-                 const ContextShape &shape, const std::string &threads_reason)
+    LlamaSession(PollHub &hub, Engine &engine, const StreamOptions &options, const ContextShape &shape,
+                 const std::string &threads_reason)
         : engine_(engine), run_ahead_(options.run_ahead), sequence_(hub, static_cast<size_t>(options.queue_size)) {
-        const GenerationOptions generation = generation_options(config, options);
-        sequence_.max_tokens = generation.max_tokens;
+        sequence_.max_tokens = options.generation.max_tokens;
+        sequence_.stops.set(options.generation.stop);
         sequence_.threads_reason = threads_reason;
-        sequence_.sampler = std::make_unique<Sampler>(generation, llama_vocab_n_tokens(vocab()));
+        sequence_.sampler = std::make_unique<Sampler>(options.generation, vocab());
         sequence_.started = run_ahead_;
         sequence_.queue.set_demand([this] {
             sequence_.started = true;
@@ -70,6 +70,7 @@ class LlamaSession final : public LlmBackendSession {
 
     int configure(const GenerationOptions &options, char **) override {
         if (!sequence_.cancelled) check_idle("configured");
+        Sampler::check(options, vocab());
         engine_.configure(sequence_, options);
         return ELIZA_OK;
     }
@@ -177,7 +178,8 @@ eliza_exact_window exact_window(const llama_model &model, const ContextShape &sh
 
 Capabilities llama_capabilities() {
     return {Capability::TOKENIZE, Capability::DETOKENIZE,   Capability::TOKENS,   Capability::RESET_KEEP,
-            Capability::SLOTS,    Capability::SHARED_CACHE, Capability::KV_TYPES, Capability::KV_MAP};
+            Capability::SLOTS,    Capability::SHARED_CACHE, Capability::KV_TYPES, Capability::KV_MAP,
+            Capability::GRAMMAR,  Capability::STOP,         Capability::SAMPLERS, Capability::LOGPROBS};
 }
 
 std::unique_ptr<LlmBackendSession> open_llama_session(const LlamaPlace &place, const eliza_llm_stream_config_t &config,
@@ -205,7 +207,7 @@ std::unique_ptr<LlmBackendSession> open_llama_session(const LlamaPlace &place, c
     shape.ubatch_size = std::min(options.ubatch_size, shape.batch_size);
 
     const std::string reason = options.threads > 0 ? "asked for; usable: " + usable.reason : usable.reason;
-    return std::make_unique<LlamaSession>(place.hub, engine, config, options, shape, reason);
+    return std::make_unique<LlamaSession>(place.hub, engine, options, shape, reason);
 }
 
 } // namespace eliza

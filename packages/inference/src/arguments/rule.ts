@@ -45,6 +45,11 @@ export function callback<F>(): Rule<F> {
 /** An object of names and values, as a literal makes it. */
 export const record: Rule<Readonly<Record<string, unknown>>> = rule("an object", isRecord);
 
+/** The same, for an object whose fields are checked elsewhere. */
+export function recordOf<T extends object>(): Rule<T> {
+  return rule("an object", isRecord);
+}
+
 export function listOf<T>(each: Rule<T>, least: number, most: number): Rule<readonly T[]> {
   return rule(
     `a list of ${least} to ${most} items, each ${each.wants}`,
@@ -54,6 +59,10 @@ export function listOf<T>(each: Rule<T>, least: number, most: number): Rule<read
 }
 
 export function oneOf<const T extends string>(choices: readonly T[]): Rule<T> {
+  return rule(`one of ${choices.join(", ")}`, (value) => choices.includes(value as T));
+}
+
+export function numberOf<const T extends number>(choices: readonly T[]): Rule<T> {
   return rule(`one of ${choices.join(", ")}`, (value) => choices.includes(value as T));
 }
 

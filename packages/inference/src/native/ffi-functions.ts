@@ -105,6 +105,7 @@ export function bindFunctions(library: Library) {
     report: bind("llm_stream_report", "int", [stream, out, out]),
     cache_report: bind("llm_stream_cache_report", "int", [stream, out, out]),
     generation_report: bind("llm_stream_generation_report", "int", [stream, out, out]),
+    logprobs: bind("llm_stream_logprobs", "int", [stream, out, out]),
     configure: bind("llm_stream_configure", "int", [stream, string, out]),
     calibration_open: bind("calibration_open", "address", [context, bytes, size, string, out]),
     calibration_step: bind("calibration_step", "int", [calibration, int32s, int32s, out]),

@@ -1,5 +1,6 @@
 import koffi from "koffi";
 import { InferenceError } from "../errors.ts";
+import type { TokenLogprob } from "../token-stream.ts";
 import { bindFunctions, type NativeFunctions } from "./ffi-functions.ts";
 import { NativeHandle } from "./ffi-parameter.ts";
 import { nativeError } from "./native-error.ts";
@@ -227,6 +228,20 @@ export class NativeLibrary {
       drafted: speculation[0]!,
       accepted: speculation[1]!,
     };
+  }
+
+  /** Of the tokens that the last tryNext gave. */
+  logprobs(stream: StreamHandle): TokenLogprob[] {
+    const [error, out] = [[null] as Slot, [null] as Slot];
+    this.#check(this.#functions.logprobs.call(stream, out, error), error);
+    const given: { token: number; logprob: number; top: [number, number][] }[] = JSON.parse(
+      this.#takeString(out),
+    );
+    return given.map(({ token, logprob, top }) => ({
+      token,
+      logprob,
+      top: top.map(([id, of]) => ({ token: id, logprob: of })),
+    }));
   }
 
   cancel(stream: StreamHandle): void {

@@ -1,0 +1,1 @@
+export { type JsonSchema, jsonSchemaGrammar } from "./json-schema-grammar.ts";
