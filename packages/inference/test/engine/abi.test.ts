@@ -113,7 +113,13 @@ describe("the C ABI", () => {
   });
 
   test("what is not there yet says so", async () => {
-    await assert.rejects(open({ gbnf_grammar: "root ::= x" }), code("NOT_IMPLEMENTED", /gbnf_grammar/));
+    await assert.rejects(
+      open({ gbnf_grammar: "root ::= x" }),
+      code("INVALID_ARGUMENT", /grammar.*Undefined rule/),
+    );
+    const held = await open({ gbnf_grammar: 'root ::= "yes" [.]', max_tokens: 9 });
+    abi.prefill(held, Int32Array.of(1, 300));
+    assert.equal(abi.detokenize(held, Int32Array.from(await read(held)), false), "yes.");
     await assert.rejects(open({ mtp_drafter_path: "x" }), code("NOT_IMPLEMENTED"));
     await assert.rejects(open({ slot_id: 3 }), code("NOT_IMPLEMENTED", /slot_id/));
     await assert.rejects(open({ prompt_cache_key: "k" }), code("NOT_IMPLEMENTED"));

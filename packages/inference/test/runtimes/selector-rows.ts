@@ -139,7 +139,7 @@ export const selectorRows: SelectorRow[] = [
     files: both,
     option: "fake-low",
     config: { gbnf_grammar: "root ::= x" },
-    refused: { code: "BACKEND_UNAVAILABLE", words: [/gbnf_grammar needs the capability grammar/] },
+    refused: { code: "BACKEND_UNAVAILABLE", words: [/grammar needs the capability grammar/] },
   },
   { row: "empty value", fakes: [high], files: both, env: "", answers: "fake-high" },
   {
