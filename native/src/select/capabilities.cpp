@@ -12,9 +12,9 @@ namespace eliza {
 
 namespace {
 
-constexpr std::array NAMES = {"tokenize",     "detokenize", "tokens",   "reset-keep", "slots",
-                              "shared-cache", "kv-types",   "kv-map",   "grammar",    "speculative",
-                              "prompt-cache", "stop",       "samplers", "logprobs"};
+constexpr std::array NAMES = {"tokenize",     "detokenize", "tokens",  "reset-keep", "slots",
+                              "shared-cache", "kv-types",   "kv-map",  "grammar",    "speculative",
+                              "prompt-cache", "samplers",   "logprobs"};
 static_assert(NAMES.size() == static_cast<size_t>(Capability::LOGPROBS) + 1);
 
 bool given(const char *text) { return text != nullptr && text[0] != '\0'; }
@@ -63,7 +63,6 @@ std::vector<Need> needs_of(const eliza_llm_stream_config_t &config, const Stream
 std::vector<Need> needs_of(const GenerationOptions &generation) {
     std::vector<Need> needs;
     if (!generation.grammar.empty()) needs.push_back({"grammar", Capability::GRAMMAR});
-    if (!generation.stop.empty()) needs.push_back({"stop", Capability::STOP});
     if (generation.logprobs >= 0) needs.push_back({"logprobs", Capability::LOGPROBS});
     if (generation.presence_penalty != 0.0f) needs.push_back({"presence_penalty", Capability::SAMPLERS});
     if (generation.frequency_penalty != 0.0f) needs.push_back({"frequency_penalty", Capability::SAMPLERS});

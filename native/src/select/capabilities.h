@@ -23,7 +23,6 @@ enum class Capability {
     GRAMMAR,      // output held to a grammar
     SPECULATIVE,  // drafted tokens
     PROMPT_CACHE, // prompts named by slot or key
-    STOP,         // texts that end a generation
     SAMPLERS,     // presence and frequency penalty, typical, DRY, XTC, mirostat, logit bias
     LOGPROBS,     // log probabilities of tokens
 };

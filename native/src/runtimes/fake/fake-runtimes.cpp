@@ -43,7 +43,7 @@ class FakeFactory final : public LlmBackendFactory {
     LlmBackendSession *open(EliInferenceContext *ctx, const eliza_llm_stream_config_t *config,
                             const StreamOptions &options, char **) override {
         return open_worker_session(spec_.name, llm_backend_context_poll_hub(ctx), make_fake_source(spec_, *config),
-                                   *config, options)
+                                   options)
             .release();
     }
 

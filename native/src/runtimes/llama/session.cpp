@@ -179,7 +179,7 @@ eliza_exact_window exact_window(const llama_model &model, const ContextShape &sh
 Capabilities llama_capabilities() {
     return {Capability::TOKENIZE, Capability::DETOKENIZE,   Capability::TOKENS,   Capability::RESET_KEEP,
             Capability::SLOTS,    Capability::SHARED_CACHE, Capability::KV_TYPES, Capability::KV_MAP,
-            Capability::GRAMMAR,  Capability::STOP,         Capability::SAMPLERS, Capability::LOGPROBS};
+            Capability::GRAMMAR,  Capability::SAMPLERS,     Capability::LOGPROBS};
 }
 
 std::unique_ptr<LlmBackendSession> open_llama_session(const LlamaPlace &place, const eliza_llm_stream_config_t &config,

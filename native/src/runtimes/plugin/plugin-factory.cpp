@@ -61,7 +61,7 @@ class PluginSource final : public TokenSource {
   public:
     PluginSource(std::string runtime, const eliza_runtime_plugin_table &table, const std::string &artifact,
                  const eliza_llm_stream_config_t &config, const StreamOptions &options)
-        : runtime_(std::move(runtime)), table_(table), opened_(generation_options(config, options)) {
+        : runtime_(std::move(runtime)), table_(table), opened_(options.generation) {
         const uint32_t seed = options.seed_given ? options.seed : std::random_device{}();
         char error[1024] = "";
         const int status =
@@ -237,8 +237,7 @@ LlmBackendSession *PluginFactory::open(EliInferenceContext *ctx, const eliza_llm
     auto source = std::make_unique<PluginSource>(runtime_.name, *library.table, artifact, *config, options);
     LlmBackendState &state = llm_backend_context_state(ctx, this, [] { return std::make_unique<RetainedModel>(); });
     static_cast<RetainedModel &>(state).retain(runtime_.name, *library.table, artifact, options.threads);
-    return open_worker_session(runtime_.name, llm_backend_context_poll_hub(ctx), std::move(source), *config, options)
-        .release();
+    return open_worker_session(runtime_.name, llm_backend_context_poll_hub(ctx), std::move(source), options).release();
 }
 
 } // namespace eliza

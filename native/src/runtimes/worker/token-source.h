@@ -55,7 +55,6 @@ class TokenSource {
 // A session whose thread drives a source. The runtime's name goes into its report.
 std::unique_ptr<LlmBackendSession> open_worker_session(const std::string &runtime, PollHub &hub,
                                                        std::unique_ptr<TokenSource> source,
-                                                       const eliza_llm_stream_config_t &config,
                                                        const StreamOptions &options);
 
 } // namespace eliza

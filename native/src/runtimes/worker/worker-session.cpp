@@ -35,12 +35,12 @@ struct WorkerTiming {
 
 class WorkerSession final : public LlmBackendSession {
   public:
-    WorkerSession(std::string runtime, PollHub &hub, std::unique_ptr<TokenSource> source,
-                  const eliza_llm_stream_config_t &config, const StreamOptions &options)
+    WorkerSession(std::string runtime, PollHub &hub, std::unique_ptr<TokenSource> source, const StreamOptions &options)
         : runtime_(std::move(runtime)), source_(std::move(source)),
-          queue_(hub, static_cast<size_t>(options.queue_size)), max_tokens_(config.max_tokens),
+          queue_(hub, static_cast<size_t>(options.queue_size)), max_tokens_(options.generation.max_tokens),
           ubatch_(static_cast<size_t>(options.ubatch_size > 0 ? options.ubatch_size : options.batch_size)),
           run_ahead_(options.run_ahead) {
+        stops_.set(options.generation.stop);
         if (source_->prefill_size() > 0) ubatch_ = std::min(ubatch_, source_->prefill_size());
         queue_.set_demand([this] {
             const std::lock_guard lock(mutex_);
@@ -338,9 +338,8 @@ class WorkerSession final : public LlmBackendSession {
 
 std::unique_ptr<LlmBackendSession> open_worker_session(const std::string &runtime, PollHub &hub,
                                                        std::unique_ptr<TokenSource> source,
-                                                       const eliza_llm_stream_config_t &config,
                                                        const StreamOptions &options) {
-    return std::make_unique<WorkerSession>(runtime, hub, std::move(source), config, options);
+    return std::make_unique<WorkerSession>(runtime, hub, std::move(source), options);
 }
 
 } // namespace eliza
