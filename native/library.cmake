@@ -70,10 +70,18 @@ add_library(elizainference_llama SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:elizai
     $<TARGET_OBJECTS:elizainference_llama_runtimes>)
 target_link_libraries(elizainference_llama PRIVATE llama ggml ggml-base ggml-cpu Threads::Threads)
 
+# Opens a model's file in a process of its own before this one does.
+add_executable(eliza-plugin-probe ${CMAKE_CURRENT_LIST_DIR}/tools/plugin-probe.c)
+target_include_directories(eliza-plugin-probe PRIVATE include)
+set_target_properties(eliza-plugin-probe PROPERTIES C_STANDARD 11 C_EXTENSIONS ON)
+target_compile_options(eliza-plugin-probe PRIVATE -Wall -Wextra)
+target_link_libraries(eliza-plugin-probe PRIVATE ${CMAKE_DL_LIBS})
+
 # LiteRT-LM behind the plugin border; LiteRT-LM itself is opened at run time.
 file(GLOB LITERT_PLUGIN_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/src/runtimes/litert/plugin/*.cpp)
 add_library(elizainference-litert SHARED ${LITERT_PLUGIN_SOURCES} ${CMAKE_CURRENT_LIST_DIR}/src/streaming/utf8.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/src/runtimes/llama/processors.cpp)
+    ${CMAKE_CURRENT_LIST_DIR}/src/runtimes/llama/processors.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/src/runtimes/plugin/user-folders.cpp)
 target_include_directories(elizainference-litert PRIVATE include src ${LLAMA_CPP_DIR}/vendor)
 target_compile_options(elizainference-litert PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
 target_compile_definitions(elizainference-litert PRIVATE ELIZA_BUILD)

@@ -34,7 +34,12 @@ export const PRISTINE_TOOLS = [
   "eliza-attention-op",
   "eliza-long-context",
 ] as const;
-export const TOOLS = [...PRISTINE_TOOLS, "eliza-stream-loop", "eliza-native-tests"] as const;
+export const TOOLS = [
+  ...PRISTINE_TOOLS,
+  "eliza-stream-loop",
+  "eliza-native-tests",
+  "eliza-plugin-probe",
+] as const;
 export type NativeTool = (typeof TOOLS)[number];
 
 /** The repository, when this file lies in one. A bundle of CommonJS has no import.meta.url, and lies in none. */

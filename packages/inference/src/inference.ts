@@ -370,7 +370,8 @@ export class Inference {
       ubatch_size: this.#options.ubatchSize,
       max_streams: this.#options.maxStreams,
       kv_map: this.#solvedMap,
-      runtime: this.#options.runtime,
+      // What was opened answers all of its streams.
+      runtime: this.#options.runtime ?? this.#report?.runtime,
       exact_tokens: this.#options.exactTokens,
       exact_sinks: this.#options.exactSinks,
       generation: configuration(options),

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "error/failure.h"
+#include "runtimes/plugin/plugin-failure.h"
 #include "runtimes/plugin/plugin-library.h"
+#include "runtimes/plugin/probe.h"
 #include "runtimes/worker/token-source.h"
 
 namespace eliza {
@@ -25,22 +27,6 @@ constexpr const char *PREFIX = "lib", *ENDING = ".so";
 
 PluginLibrary library_of(const PluginRuntime &runtime) {
     return open_plugin(runtime.variable, std::string(PREFIX) + runtime.file + ENDING);
-}
-
-// A plugin's answer, "CODE: message\nhint", as the exception that it means.
-[[noreturn]] void fail(const std::string &runtime, const std::string &error) {
-    const size_t colon = error.find(": ");
-    const size_t line = error.find('\n');
-    if (colon != std::string::npos && line != std::string::npos && colon < line) {
-        const std::string name = error.substr(0, colon);
-        const std::string message = error.substr(colon + 2, line - colon - 2);
-#define CODE(known, number, meaning)                                                                                   \
-    if (name == #known) throw Failure(Code::known, message, error.substr(line + 1));
-        ELIZA_ERROR_CODES(CODE)
-#undef CODE
-    }
-    throw Failure(Code::NATIVE_FAULT, runtime + (error.empty() ? " failed without a word" : ": " + error),
-                  "please report this with the runtime's version");
 }
 
 Capabilities capabilities_of_table(const eliza_runtime_plugin_table &table) {
@@ -66,7 +52,7 @@ class PluginSource final : public TokenSource {
         char error[1024] = "";
         const int status =
             table.open(artifact.c_str(), &config, seed, options.threads, &session_, error, sizeof(error));
-        if (status < 0 || session_ == nullptr) fail(runtime_, error);
+        if (status < 0 || session_ == nullptr) throw_plugin_failure(runtime_, error);
     }
     ~PluginSource() override { table_.close(session_); }
 
@@ -77,14 +63,14 @@ class PluginSource final : public TokenSource {
     void prefill(const int32_t *ids, size_t count) override {
         char error[1024] = "";
         const int status = table_.prefill(session_, ids, count, error, sizeof(error));
-        if (status < 0) fail(runtime_, error);
+        if (status < 0) throw_plugin_failure(runtime_, error);
     }
 
     SourceStep step() override {
         eliza_plugin_token token{};
         char error[1024] = "";
         const int status = table_.step(session_, &token, error, sizeof(error));
-        if (status < 0) fail(runtime_, error);
+        if (status < 0) throw_plugin_failure(runtime_, error);
         SourceStep step;
         step.end = status == 1;
         step.id = token.id;
@@ -121,7 +107,7 @@ class PluginSource final : public TokenSource {
                                              options.seed.value_or(0),
                                              options.seed.has_value()};
         char error[1024] = "";
-        if (table_.configure(session_, &sampling, error, sizeof(error)) < 0) fail(runtime_, error);
+        if (table_.configure(session_, &sampling, error, sizeof(error)) < 0) throw_plugin_failure(runtime_, error);
     }
 
     std::vector<int32_t> tokenize(std::string_view text, bool add_special, bool parse_special) const override {
@@ -135,7 +121,7 @@ class PluginSource final : public TokenSource {
             ids.resize(static_cast<size_t>(count));
             count = into();
         }
-        if (count < 0) fail(runtime_, "");
+        if (count < 0) throw_plugin_failure(runtime_, "");
         ids.resize(static_cast<size_t>(count));
         return ids;
     }
@@ -148,7 +134,7 @@ class PluginSource final : public TokenSource {
     std::string report() override {
         auto report = nlohmann::json::parse(
             grown([&](char *json, size_t cap) { return table_.report(session_, json, cap); }), nullptr, false);
-        if (!report.is_object()) fail(runtime_, "its report is no JSON object");
+        if (!report.is_object()) throw_plugin_failure(runtime_, "its report is no JSON object");
         report["runtimeVersion"] = table_.runtime_version;
         return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     }
@@ -161,7 +147,7 @@ class PluginSource final : public TokenSource {
             text.resize(static_cast<size_t>(length));
             length = fill(text.data(), text.size());
         }
-        if (length < 0) fail(runtime_, "");
+        if (length < 0) throw_plugin_failure(runtime_, "");
         text.resize(static_cast<size_t>(length));
         return text;
     }
@@ -185,7 +171,7 @@ class RetainedModel final : public LlmBackendState {
         const std::lock_guard lock(mutex_);
         if (release_ != nullptr || table.retain == nullptr || table.release == nullptr) return;
         char error[1024] = "";
-        if (table.retain(artifact.c_str(), threads, error, sizeof(error)) < 0) fail(runtime, error);
+        if (table.retain(artifact.c_str(), threads, error, sizeof(error)) < 0) throw_plugin_failure(runtime, error);
         artifact_ = artifact;
         threads_ = threads;
         release_ = table.release;
@@ -234,6 +220,7 @@ LlmBackendSession *PluginFactory::open(EliInferenceContext *ctx, const eliza_llm
         throw Failure(Code::BACKEND_UNAVAILABLE, std::string(name()) + ": " + library.reason, "install its plugin");
     }
     const std::string artifact = runtime_.artifact(llm_backend_context_bundle_dir(ctx));
+    probe_artifact(runtime_.name, library.table->runtime_version, library.path, artifact);
     auto source = std::make_unique<PluginSource>(runtime_.name, *library.table, artifact, *config, options);
     LlmBackendState &state = llm_backend_context_state(ctx, this, [] { return std::make_unique<RetainedModel>(); });
     static_cast<RetainedModel &>(state).retain(runtime_.name, *library.table, artifact, options.threads);

@@ -16,12 +16,10 @@
 
 namespace eliza {
 
-namespace {
-
 namespace fs = std::filesystem;
 
 #if defined(_WIN32)
-fs::path folder_of_this_library() {
+fs::path library_folder() {
     HMODULE self = nullptr;
     const auto flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
     wchar_t path[MAX_PATH];
@@ -29,7 +27,17 @@ fs::path folder_of_this_library() {
     const DWORD length = GetModuleFileNameW(self, path, MAX_PATH);
     return fs::path(std::wstring(path, length)).parent_path();
 }
+#else
+fs::path library_folder() {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void *>(&open_plugin), &info) == 0 || info.dli_fname == nullptr) return {};
+    return fs::path(info.dli_fname).parent_path();
+}
+#endif
 
+namespace {
+
+#if defined(_WIN32)
 eliza_runtime_plugin_function load(const fs::path &path, std::string *reason) {
     HMODULE library = LoadLibraryW(path.c_str());
     if (library == nullptr) {
@@ -39,12 +47,6 @@ eliza_runtime_plugin_function load(const fs::path &path, std::string *reason) {
     return reinterpret_cast<eliza_runtime_plugin_function>(GetProcAddress(library, "eliza_runtime_plugin"));
 }
 #else
-fs::path folder_of_this_library() {
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<const void *>(&open_plugin), &info) == 0 || info.dli_fname == nullptr) return {};
-    return fs::path(info.dli_fname).parent_path();
-}
-
 eliza_runtime_plugin_function load(const fs::path &path, std::string *reason) {
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
@@ -84,7 +86,7 @@ PluginLibrary open_plugin(const char *variable, const std::string &file) {
     static std::mutex mutex;
     static std::map<fs::path, PluginLibrary> opened;
     const char *named = std::getenv(variable);
-    const fs::path path = named != nullptr && named[0] != '\0' ? fs::path(named) : folder_of_this_library() / file;
+    const fs::path path = named != nullptr && named[0] != '\0' ? fs::path(named) : library_folder() / file;
     const std::lock_guard lock(mutex);
     if (const auto found = opened.find(path); found != opened.end()) return found->second;
     std::error_code code;

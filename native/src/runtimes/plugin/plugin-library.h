@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "eliza-runtime-plugin.h"
@@ -12,6 +13,9 @@ struct PluginLibrary {
     std::string path;
     std::string reason;
 };
+
+// The folder that this library lies in.
+std::filesystem::path library_folder();
 
 // Opens a plugin: the file that the environment variable names, else `file` beside this library. It stays open, since
 // what it has brought into the process cannot be taken out again. A plugin that is absent is looked for anew.

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "error/failure.h"
+#include "runtimes/litert/plugin/cache-folder.h"
 #include "runtimes/litert/plugin/time-limit.h"
 
 namespace eliza::litert {
@@ -82,12 +83,13 @@ void Engine::create() {
         std::string error;
     };
     const auto made = std::make_shared<Made>();
+    CacheFolder cache(file);
     const LitertApi *const table = &api;
-    const bool done = within_limit([made, table, path = file.path, count = threads] {
+    const bool done = within_limit([made, table, path = file.path, count = threads, folder = cache.name()] {
         void *settings = table->engine_settings_create(path.c_str(), "cpu", nullptr, nullptr);
         if (settings != nullptr) {
             table->engine_settings_set_num_threads(settings, count);
-            table->engine_settings_set_cache_dir(settings, ":nocache");
+            table->engine_settings_set_cache_dir(settings, folder.c_str());
             made->handle = table->engine_create(settings);
         }
         if (made->handle == nullptr) made->error = last_error(*table);
@@ -102,6 +104,7 @@ void Engine::create() {
                       "fetch the file again, or convert the model anew");
     }
     handle_ = made->handle;
+    cache.keep();
 }
 
 std::vector<int32_t> Engine::ids_of_union(const void *token) const {

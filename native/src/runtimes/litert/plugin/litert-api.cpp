@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "runtimes/litert/plugin/user-folders.h"
+#include "runtimes/plugin/user-folders.h"
 #include "streaming/utf8.h"
 
 namespace eliza::litert {

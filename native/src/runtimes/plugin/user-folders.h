@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
-namespace eliza::litert {
+namespace eliza {
 
 // This user's folders, as packages/fetch has them: what was installed, and what can be made again.
 std::filesystem::path data_folder();
 std::filesystem::path cache_folder();
 
-} // namespace eliza::litert
+} // namespace eliza

@@ -1,8 +1,8 @@
-#include "runtimes/litert/plugin/user-folders.h"
+#include "runtimes/plugin/user-folders.h"
 
 #include <cstdlib>
 
-namespace eliza::litert {
+namespace eliza {
 
 namespace {
 
@@ -44,4 +44,4 @@ fs::path cache_folder() {
 #endif
 }
 
-} // namespace eliza::litert
+} // namespace eliza
