@@ -147,7 +147,7 @@ async function measure(
       },
       onScore: (score) => {
         const computed = computedBytesPerToken(shape!, score.k, score.v);
-        const { cpuSeconds, wallSeconds: _, klBlocks: __, ...row } = score;
+        const { cpuSeconds, wallSeconds: _, klBlocks: __, lossBlocks: ___, bytes: ____, ...row } = score;
         setRow(results!, {
           ...{ engine, build: native.key, ...row, computedBytesPerToken: computed },
           ...(where ? { where } : {}),

@@ -34,11 +34,15 @@ export interface Score {
   klHalfWidth: number;
   /** the mean of each 64 positions, in order */
   klBlocks: number[];
+  /** the mean of log p_reference(next) - log p(next) of each 64 positions */
+  lossBlocks: number[];
   /** share of positions whose likeliest token is the reference's */
   top1: number;
   perplexityRatio: number;
   /** measured: the cache's memory over its cells */
   bytesPerToken: number;
+  /** of a sequence's whole cache, sliding windows, exact rows and cells without a token included */
+  bytes: number;
   /** processor time of decoding, all threads and chunks */
   cpuSeconds: number;
   /** the same by the clock */
@@ -51,6 +55,7 @@ export interface ReferenceScore {
   positions: number;
   perplexity: number;
   bytesPerToken: number;
+  bytes: number;
   cpuSeconds: number;
   wallSeconds: number;
 }
@@ -66,6 +71,8 @@ export interface QualityRun {
   maps?: Readonly<Record<string, string>>;
   start: number;
   threads: number;
+  /** chunks decoded side by side; 1 */
+  streams?: number;
   caches: readonly string[];
   environment?: Record<string, string>;
   /** what eliza-quality printed elsewhere over the same chunks, in place of running it */
@@ -87,6 +94,7 @@ export async function runQuality(run: QualityRun): Promise<void> {
     return;
   }
   const settings = [`start=${run.start}`, `threads=${run.threads}`, `scratch=${run.scratch}`];
+  if (run.streams) settings.push(`streams=${run.streams}`);
   for (const [name, file] of Object.entries(run.maps ?? {})) settings.push(`${name}=${file}`);
   if (run.float32) settings.push(`float32=${run.float32}`);
   const child = spawn(run.tool, [run.model, run.chunksFile, ...settings, ...run.caches], {

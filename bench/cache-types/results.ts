@@ -8,7 +8,7 @@ import type { ModelShape, ReferenceScore, Score } from "./quality-tool.ts";
  */
 export type Engine = `${"ours" | "upstream"}${"" | ", quantized weights"}`;
 
-export interface Row extends Omit<Score, "cpuSeconds" | "wallSeconds" | "klBlocks"> {
+export interface Row extends Omit<Score, "cpuSeconds" | "wallSeconds" | "klBlocks" | "lossBlocks" | "bytes"> {
   engine: Engine;
   /** the machine, if it was not a processor alone */
   where?: string;

@@ -8,7 +8,8 @@
 // +NAME, a name that begins with map, stores through the learned map of the key NAME, a solved one's file. ~W,S keeps
 // the latest W tokens and the first S as f16 beside the coded ones. In this order: K/V~W,S@BATCH+NAME.
 //
-// Keys: start, ubatch, threads; gpu, layers on a GPU, cache and maps included (0), which
+// Keys: start, ubatch, threads; streams, how many pieces are decoded side by side, each a sequence of its own (1), which
+// then are of one length; gpu, layers on a GPU, cache and maps included (0), which
 // cpucache=1 keeps on the processor with attention; shifts, how often everything in the cache moves to later positions, a token being decoded
 // after each time, once `start` is reached; scratch, a file for the reference's logits of one chunk (float32, removed at the end);
 // reference, a cache as K/V; float32, a file to write the model to with the same weights held in float32, and to read
@@ -16,7 +17,8 @@
 // one of the size of that rounding.
 //
 // Output is a JSON object a line: first the model, then each cache's running result after each chunk, with the mean
-// divergence of each block of 64 positions, so that two caches can be compared block by block.
+// divergence and the mean loss of log p(next) of each block of 64 positions, so that two caches can be compared block
+// by block. bytes is the memory of a sequence's whole cache, sliding windows, exact rows and cells without a token included.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -32,6 +34,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cache-context.h"
 #include "distribution.h"
 #include "ggml.h"
 #include "llama-kv-cache-iswa.h"
@@ -39,10 +42,6 @@
 #include "llama-model.h"
 #include "llama.h"
 #include "open-model.h"
-#ifdef ELIZA_MAPS
-#include "runtimes/llama/map/learned-map.h"
-#endif
-
 namespace {
 
 using nlohmann::json;
@@ -58,96 +57,72 @@ constexpr int32_t SHIFT = 16;
     std::exit(1);
 }
 
-struct Cache {
-    std::string name; // as it was asked for
-    std::string k, v;
-    int32_t batch = 0; // 0: ubatch
-    std::string map;   // key of its learned map, empty for none
-    uint32_t exact_tokens = 0, exact_sinks = 0;
+// What decoding took.
+struct Spent {
+    double cpu = 0, wall = 0; // seconds: of all threads, and by the clock
+
+    void operator+=(const Spent &more) {
+        cpu += more.cpu;
+        wall += more.wall;
+    }
 };
 
-Cache parse_cache(const std::string &asked) {
-    const size_t plus = std::min(asked.find('+'), asked.size());
-    Cache cache{asked, {}, {}, 0, asked.substr(std::min(plus + 1, asked.size()))};
-    const std::string name = asked.substr(0, plus);
-    const size_t slash = name.find('/');
-    const size_t at = name.find('@');
-    if (slash == std::string::npos) fail("not K/V: " + name);
-    cache.k = name.substr(0, slash);
-    const size_t tilde = std::min(name.find('~'), name.size());
-    cache.v = name.substr(slash + 1, std::min(at, tilde) - slash - 1);
-    if (tilde < name.size()) {
-        std::istringstream window(name.substr(tilde + 1));
-        char comma = 0;
-        if (!(window >> cache.exact_tokens >> comma >> cache.exact_sinks) || comma != ',') fail("not ~W,S: " + name);
-    }
-    if (at != std::string::npos) cache.batch = std::stoi(name.substr(at + 1));
-    return cache;
-}
+// Of one sequence.
+struct Bytes {
+    double per_token = 0; // in memory for each token that a layer holds, summed over layers
+    double all = 0;
+};
 
-bool is_tile_of(const std::string &type, const std::string &name) {
-    if (type == name) return true;
-    if (type.rfind(name + "_", 0) != 0) return false;
-    return type.find_first_not_of("0123456789", name.size() + 1) == std::string::npos;
-}
-
-// The type of that name; of several, which differ by the tile behind the name, the widest that divides the heads.
-// GGML_TYPE_COUNT if none does.
-ggml_type find_type(const std::string &name, uint32_t head_dim) {
-    int found = GGML_TYPE_COUNT;
-    for (int type = 0; type < GGML_TYPE_COUNT; ++type) {
-        const int64_t tile = ggml_blck_size(static_cast<ggml_type>(type));
-        if (tile <= 0 || head_dim % tile != 0 || !is_tile_of(ggml_type_name(static_cast<ggml_type>(type)), name))
-            continue;
-        if (found == GGML_TYPE_COUNT || tile > ggml_blck_size(static_cast<ggml_type>(found))) found = type;
-    }
-    return static_cast<ggml_type>(found);
-}
-
-// Bytes in memory for each token that a layer holds, summed over layers.
-double measured_bytes_per_token(llama_context *context) {
-    const auto of = [](const llama_kv_cache *cache) {
-        uint64_t bytes = 0;
-        for (const auto &[type, size] : cache->memory_breakdown()) bytes += size;
-        return static_cast<double>(bytes) / cache->get_size();
+Bytes measure_bytes(llama_context *context) {
+    Bytes bytes;
+    const auto add = [&](const llama_kv_cache *cache) {
+        uint64_t all = 0;
+        for (const auto &[type, size] : cache->memory_breakdown()) all += size;
+        const double own = static_cast<double>(all) / llama_n_seq_max(context);
+        bytes.all += own;
+        bytes.per_token += own / cache->get_size();
     };
     const llama_memory_t memory = llama_get_memory(context);
     if (const auto *split = dynamic_cast<const llama_kv_cache_iswa *>(memory)) {
-        return of(split->get_base()) + of(split->get_swa());
+        add(split->get_base());
+        add(split->get_swa());
+    } else if (const auto *plain = dynamic_cast<const llama_kv_cache *>(memory)) {
+        add(plain);
+    } else {
+        fail("this model keeps more than keys and values");
     }
-    const auto *plain = dynamic_cast<const llama_kv_cache *>(memory);
-    if (plain == nullptr) fail("this model keeps more than keys and values");
-    return of(plain);
+    return bytes;
+}
+
+// The mean of each BLOCK values, in order.
+std::vector<double> block_means(const std::vector<double> &values) {
+    std::vector<double> blocks;
+    for (size_t i = 0; i + BLOCK <= values.size(); i += BLOCK) {
+        double sum = 0;
+        for (size_t j = i; j < i + BLOCK; ++j) sum += values[j];
+        blocks.push_back(sum / BLOCK);
+    }
+    return blocks;
 }
 
 struct Scores {
-    std::vector<double> kl; // a position
-    double agreeing = 0;    // positions whose likeliest token is the reference's
-    double nll_excess = 0;  // sum of log p_reference(next) - log p(next)
-    double bytes = 0;       // a token
-    double seconds = 0;     // of decoding, all threads' processor time
-    double wall = 0;        // of decoding, as a clock has it
+    std::vector<double> kl;         // a position
+    std::vector<double> nll_excess; // log p_reference(next) - log p(next), a position
+    double agreeing = 0;            // positions whose likeliest token is the reference's
+    Bytes bytes;
+    Spent spent;
     std::string type_k, type_v;
 
-    std::vector<double> block_means() const {
-        std::vector<double> blocks;
-        for (size_t i = 0; i + BLOCK <= kl.size(); i += BLOCK) {
-            double sum = 0;
-            for (size_t j = i; j < i + BLOCK; ++j) sum += kl[j];
-            blocks.push_back(sum / BLOCK);
-        }
-        return blocks;
-    }
-
     json summary(const Cache &cache, size_t chunks) const {
-        double mean = 0;
-        for (const double value : kl) mean += value / static_cast<double>(kl.size());
-        const std::vector<double> blocks = block_means();
+        double mean = 0, excess = 0;
+        const auto positions = static_cast<double>(kl.size());
+        for (const double value : kl) mean += value / positions;
+        for (const double value : nll_excess) excess += value / positions;
+        const std::vector<double> blocks = block_means(kl);
         double variance = 0;
         for (const double block : blocks) variance += (block - mean) * (block - mean);
         const auto n = static_cast<double>(blocks.size());
         const double half_width = n > 1 ? 1.96 * std::sqrt(variance / (n - 1) / n) : 0;
-        const auto positions = static_cast<double>(kl.size());
         return {{"cache", cache.name},
                 {"k", cache.k},
                 {"v", cache.v},
@@ -162,129 +137,102 @@ struct Scores {
                 {"klHalfWidth", half_width},
                 {"klBlocks", blocks},
                 {"top1", agreeing / positions},
-                {"perplexityRatio", std::exp(nll_excess / positions)},
-                {"bytesPerToken", bytes},
-                {"cpuSeconds", seconds},
-                {"wallSeconds", wall}};
+                {"perplexityRatio", std::exp(excess)},
+                {"lossBlocks", block_means(nll_excess)},
+                {"bytesPerToken", bytes.per_token},
+                {"bytes", bytes.all},
+                {"cpuSeconds", spent.cpu},
+                {"wallSeconds", spent.wall}};
     }
 };
 
 struct Options {
-    int32_t start, ubatch, threads, shifts, gpu;
+    int32_t start, ubatch, threads, streams, shifts, gpu;
     bool cache_on_gpu;
     std::map<std::string, std::string> maps; // files, by key
 };
 
-struct ContextDeleter {
-    void operator()(llama_context *context) const { llama_free(context); }
-};
-using ContextPtr = std::unique_ptr<llama_context, ContextDeleter>;
-
-#ifdef ELIZA_MAPS
-using MapPtr = std::unique_ptr<eliza::LearnedMap>;
-
-MapPtr load_map(llama_model *model, const Cache &cache, llama_context_params &params, const Options &options) {
-    if (cache.map.empty()) return nullptr;
-    const auto file = options.maps.find(cache.map);
-    if (file == options.maps.end()) fail("no file was given for the map of " + cache.name);
-    try {
-        auto map = std::make_unique<eliza::LearnedMap>(file->second, model, params.type_k, params.type_v,
-                                                       options.cache_on_gpu);
-        params.kv_map = map->graph();
-        return map;
-    } catch (const std::exception &error) {
-        fail(error.what());
-    }
-}
-#else
-using MapPtr = std::unique_ptr<int>;
-
-MapPtr load_map(llama_model *, const Cache &cache, llama_context_params &, const Options &) {
-    if (!cache.map.empty()) fail("llama.cpp without edits takes no map: " + cache.name);
-    return nullptr;
-}
-#endif
-
-// The map outlives the context that computes with it.
-struct MappedContext {
-    MapPtr map;
-    ContextPtr context;
-
-    llama_context *get() const { return context.get(); }
-    explicit operator bool() const { return context != nullptr; }
-};
-
-MappedContext make_context(llama_model *model, const Cache &cache, size_t tokens, const Options &options) {
+// For pieces of so many tokens, side by side.
+MappedContext open_context(llama_model *model, const Cache &cache, size_t tokens, size_t pieces,
+                           const Options &options) {
     llama_context_params params = llama_context_default_params();
-    params.n_ctx = (static_cast<uint32_t>(tokens) + 255) / 256 * 256;
+    params.n_seq_max = static_cast<uint32_t>(pieces);
+    params.n_ctx = (static_cast<uint32_t>(tokens) + 255) / 256 * 256 * params.n_seq_max;
     params.n_batch = params.n_ubatch = static_cast<uint32_t>(options.ubatch);
     params.n_outputs_max = params.n_outputs_max_per_seq = params.n_batch;
     params.n_threads = params.n_threads_batch = options.threads;
-    params.type_k = find_type(cache.k, model->hparams.n_embd_head_k());
-    params.type_v = find_type(cache.v, model->hparams.n_embd_head_v());
-    if (params.type_k == GGML_TYPE_COUNT || params.type_v == GGML_TYPE_COUNT) return {};
-    params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
-    params.swa_full = false;
     params.offload_kqv = options.cache_on_gpu;
-#ifdef ELIZA_MAPS
-    params.exact_recent = cache.exact_tokens;
-    params.exact_sinks = cache.exact_sinks;
-#else
-    if (cache.exact_tokens > 0 || cache.exact_sinks > 0) fail("llama.cpp without edits keeps nothing exact");
-#endif
-    MapPtr map = load_map(model, cache, params, options);
-    ContextPtr context(llama_init_from_model(model, params));
-    return {std::move(map), std::move(context)};
+    return make_context(model, cache, params, options.maps);
 }
 
-// What decoding took.
-struct Spent {
-    double cpu = 0, wall = 0; // seconds
-};
+using Piece = std::vector<llama_token>;
 
-// Decodes all tokens but the last and calls `each(position, logits)` from `start` on.
+// Decodes all tokens but the last of pieces of one length, each a sequence, and calls `each(piece, position, logits)`
+// from `start` on. Up to `start` a piece is read after the other; then as many side by side as a batch has room for.
 template <typename Each>
-Spent decode(llama_context *context, const std::vector<llama_token> &tokens, int32_t scored_batch, int32_t shifts,
+Spent decode(llama_context *context, const std::vector<Piece> &pieces, int32_t scored_batch, int32_t shifts,
              const Options &options, Each each) {
     llama_batch batch = llama_batch_init(options.ubatch, 0, 1);
     Spent spent;
     int32_t shifted = 0;
-    const auto count = static_cast<int32_t>(tokens.size()) - 1;
-    for (int32_t position = 0; position < count;) {
-        const bool scored = position >= options.start;
-        batch.n_tokens = std::min(scored && scored_batch > 0 ? scored_batch : options.ubatch,
-                                  (scored ? count : std::min(count, options.start)) - position);
-        if (scored && shifted < shifts * SHIFT) {
-            llama_memory_seq_add(llama_get_memory(context), 0, 0, -1, SHIFT);
-            shifted += SHIFT;
-            batch.n_tokens = 1;
-        }
-        for (int32_t i = 0; i < batch.n_tokens; ++i) {
-            batch.token[i] = tokens[static_cast<size_t>(position + i)];
-            batch.pos[i] = position + i + shifted;
-            batch.n_seq_id[i] = 1;
-            batch.seq_id[i][0] = 0;
-            batch.logits[i] = scored;
-        }
+    const auto add = [&](size_t piece, int32_t position, bool scored) {
+        const int32_t i = batch.n_tokens++;
+        batch.token[i] = pieces[piece][static_cast<size_t>(position)];
+        batch.pos[i] = position + shifted;
+        batch.n_seq_id[i] = 1;
+        batch.seq_id[i][0] = static_cast<llama_seq_id>(piece);
+        batch.logits[i] = scored;
+    };
+    const auto run = [&] {
         const std::clock_t from = std::clock();
         const int64_t from_us = ggml_time_us();
         if (llama_decode(context, batch) != 0) fail("decode failed");
         llama_synchronize(context);
         spent.cpu += static_cast<double>(std::clock() - from) / CLOCKS_PER_SEC;
         spent.wall += static_cast<double>(ggml_time_us() - from_us) / 1e6;
-        for (int32_t i = 0; scored && i < batch.n_tokens; ++i) each(position + i, llama_get_logits_ith(context, i));
-        position += batch.n_tokens;
+    };
+    const auto count = static_cast<int32_t>(pieces[0].size()) - 1;
+    for (size_t piece = 0; piece < pieces.size(); ++piece) {
+        for (int32_t position = 0; position < options.start;) {
+            const int32_t end = std::min(options.start, position + options.ubatch);
+            for (batch.n_tokens = 0; position < end; ++position) add(piece, position, false);
+            run();
+        }
+    }
+    int32_t width = 0;
+    for (int32_t position = options.start; position < count; position += width) {
+        width = scored_batch > 0 ? scored_batch : options.ubatch;
+        if (shifted < shifts * SHIFT) {
+            for (size_t piece = 0; piece < pieces.size(); ++piece) {
+                llama_memory_seq_add(llama_get_memory(context), static_cast<llama_seq_id>(piece), 0, -1, SHIFT);
+            }
+            shifted += SHIFT;
+            width = 1;
+        }
+        width = std::min(width, count - position);
+        const size_t abreast = static_cast<size_t>(options.ubatch / width);
+        for (size_t first = 0; first < pieces.size(); first += abreast) {
+            const size_t behind = std::min(pieces.size(), first + abreast);
+            batch.n_tokens = 0;
+            for (size_t piece = first; piece < behind; ++piece) {
+                for (int32_t i = 0; i < width; ++i) add(piece, position + i, true);
+            }
+            run();
+            for (int32_t i = 0; i < batch.n_tokens; ++i) {
+                each(first + static_cast<size_t>(i / width), position + i % width, llama_get_logits_ith(context, i));
+            }
+        }
     }
     llama_batch_free(batch);
     return spent;
 }
 
-std::vector<std::vector<llama_token>> read_chunks(const char *path, int32_t start) {
-    std::vector<std::vector<llama_token>> chunks;
+std::vector<Piece> read_chunks(const char *path, int32_t start) {
+    std::vector<Piece> chunks;
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
-        std::vector<llama_token> tokens;
+        Piece tokens;
         for (llama_token token; words >> token;) tokens.push_back(token);
         if (tokens.empty()) continue;
         if (static_cast<int32_t>(tokens.size()) < start + 2) fail("a chunk has no position to score");
@@ -321,12 +269,18 @@ json describe(const llama_model *model) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv) try {
     if (argc < 4) fail("usage: eliza-quality MODEL CHUNKS_FILE [key=value...] K/V[@BATCH]...");
-    std::map<std::string, std::string> values{
-        {"start", "1024"},        {"ubatch", "512"}, {"threads", "2"}, {"scratch", "eliza-quality.tmp"},
-        {"reference", "f16/f16"}, {"float32", ""},   {"shifts", "0"},  {"gpu", "0"},
-        {"cpucache", "0"}};
+    std::map<std::string, std::string> values{{"start", "1024"},
+                                              {"ubatch", "512"},
+                                              {"threads", "2"},
+                                              {"streams", "1"},
+                                              {"scratch", "eliza-quality.tmp"},
+                                              {"reference", "f16/f16"},
+                                              {"float32", ""},
+                                              {"shifts", "0"},
+                                              {"gpu", "0"},
+                                              {"cpucache", "0"}};
     std::map<std::string, std::string> maps;
     std::vector<Cache> caches;
     for (int i = 3; i < argc; ++i) {
@@ -345,6 +299,7 @@ int main(int argc, char **argv) {
     const Options options{std::stoi(values["start"]),
                           std::stoi(values["ubatch"]),
                           std::stoi(values["threads"]),
+                          std::stoi(values["streams"]),
                           std::stoi(values["shifts"]),
                           std::stoi(values["gpu"]),
                           values["gpu"] != "0" && values["cpucache"] == "0",
@@ -362,59 +317,76 @@ int main(int argc, char **argv) {
     const auto vocabulary = static_cast<size_t>(llama_vocab_n_tokens(llama_model_get_vocab(model)));
     std::vector<Scores> scores(caches.size());
     Scores reference_scores;
-    for (size_t chunk = 0; chunk < chunks.size(); ++chunk) {
-        const std::vector<llama_token> &tokens = chunks[chunk];
-        const auto next_of = [&](int32_t position) {
-            return static_cast<size_t>(tokens[static_cast<size_t>(position) + 1]);
+    for (size_t done = 0; done < chunks.size();) {
+        const size_t behind = std::min(chunks.size(), done + static_cast<size_t>(options.streams));
+        const std::vector<Piece> pieces(chunks.begin() + static_cast<ptrdiff_t>(done),
+                                        chunks.begin() + static_cast<ptrdiff_t>(behind));
+        done = behind;
+        const size_t tokens = pieces[0].size() - 1; // the last is only predicted
+        for (const Piece &piece : pieces) {
+            if (piece.size() != tokens + 1) fail("pieces side by side are of one length");
+        }
+        const size_t scored = tokens - static_cast<size_t>(options.start);
+        const auto row_of = [&](size_t piece, int32_t position) {
+            return piece * scored + static_cast<size_t>(position - options.start);
         };
-        const LogitsFile truth(values["scratch"], vocabulary, tokens.size() - 1 - static_cast<size_t>(options.start));
+        const auto next_of = [&](size_t piece, int32_t position) {
+            return static_cast<size_t>(pieces[piece][static_cast<size_t>(position) + 1]);
+        };
+        const LogitsFile truth(values["scratch"], vocabulary, pieces.size() * scored);
         {
-            const MappedContext context = make_context(model, reference, tokens.size(), options);
+            const MappedContext context = open_context(model, reference, tokens, pieces.size(), options);
             if (!context) fail("no reference cache " + reference.name);
-            reference_scores.bytes = measured_bytes_per_token(context.get());
-            const Spent spent =
-                decode(context.get(), tokens, reference.batch, 0, options, [&](int32_t position, const float *logits) {
-                    std::memcpy(truth.row(static_cast<size_t>(position - options.start)), logits,
-                                vocabulary * sizeof(float));
-                    reference_scores.nll_excess += negative_log_probability(logits, vocabulary, next_of(position));
-                    reference_scores.kl.push_back(0);
-                });
-            reference_scores.seconds += spent.cpu;
-            reference_scores.wall += spent.wall;
+            reference_scores.bytes = measure_bytes(context.get());
+            double nll = 0;
+            for (const double value : reference_scores.nll_excess) nll += value;
+            reference_scores.spent +=
+                decode(context.get(), pieces, reference.batch, 0, options,
+                       [&](size_t piece, int32_t position, const float *logits) {
+                           std::memcpy(truth.row(row_of(piece, position)), logits, vocabulary * sizeof(float));
+                           reference_scores.nll_excess.push_back(
+                               negative_log_probability(logits, vocabulary, next_of(piece, position)));
+                           nll += reference_scores.nll_excess.back();
+                       });
+            const size_t positions = reference_scores.nll_excess.size();
             print({{"reference", reference.name},
-                   {"chunks", chunk + 1},
-                   {"positions", reference_scores.kl.size()},
-                   {"perplexity",
-                    std::exp(reference_scores.nll_excess / static_cast<double>(reference_scores.kl.size()))},
-                   {"bytesPerToken", reference_scores.bytes},
-                   {"cpuSeconds", reference_scores.seconds},
-                   {"wallSeconds", reference_scores.wall}});
+                   {"chunks", done},
+                   {"streams", options.streams},
+                   {"positions", positions},
+                   {"perplexity", std::exp(nll / static_cast<double>(positions))},
+                   {"bytesPerToken", reference_scores.bytes.per_token},
+                   {"bytes", reference_scores.bytes.all},
+                   {"cpuSeconds", reference_scores.spent.cpu},
+                   {"wallSeconds", reference_scores.spent.wall}});
         }
         for (size_t i = 0; i < caches.size(); ++i) {
-            const MappedContext context = make_context(model, caches[i], tokens.size(), options);
+            const MappedContext context = open_context(model, caches[i], tokens, pieces.size(), options);
             if (!context || (options.shifts > 0 && !llama_memory_can_shift(llama_get_memory(context.get())))) {
                 print({{"refused", caches[i].name},
                        {"reason", context ? "its keys cannot be shifted" : "no such type for these heads"}});
                 continue;
             }
             Scores &score = scores[i];
-            score.bytes = measured_bytes_per_token(context.get());
+            score.bytes = measure_bytes(context.get());
             score.type_k = ggml_type_name(find_type(caches[i].k, model->hparams.n_embd_head_k()));
             score.type_v = ggml_type_name(find_type(caches[i].v, model->hparams.n_embd_head_v()));
-            const Spent spent = decode(context.get(), tokens, caches[i].batch, options.shifts, options,
-                                       [&](int32_t position, const float *logits) {
-                                           const Comparison comparison = compare_distributions(
-                                               truth.row(static_cast<size_t>(position - options.start)), logits,
-                                               vocabulary, next_of(position));
-                                           score.kl.push_back(comparison.kl);
-                                           score.agreeing += comparison.same_top ? 1 : 0;
-                                           score.nll_excess += comparison.nll_excess;
-                                       });
-            score.seconds += spent.cpu;
-            score.wall += spent.wall;
-            print(score.summary(caches[i], chunk + 1));
+            const size_t before = score.kl.size();
+            score.kl.resize(before + pieces.size() * scored);
+            score.nll_excess.resize(score.kl.size());
+            score.spent += decode(context.get(), pieces, caches[i].batch, options.shifts, options,
+                                  [&](size_t piece, int32_t position, const float *logits) {
+                                      const size_t row = row_of(piece, position);
+                                      const Comparison comparison = compare_distributions(
+                                          truth.row(row), logits, vocabulary, next_of(piece, position));
+                                      score.kl[before + row] = comparison.kl;
+                                      score.nll_excess[before + row] = comparison.nll_excess;
+                                      score.agreeing += comparison.same_top ? 1 : 0;
+                                  });
+            print(score.summary(caches[i], done));
         }
     }
     llama_model_free(model);
     return 0;
+} catch (const std::exception &error) {
+    fail(error.what());
 }

@@ -3,13 +3,16 @@ add_executable(eliza-logits ${CMAKE_CURRENT_LIST_DIR}/logits.cpp)
 target_link_libraries(eliza-logits PRIVATE llama ggml)
 
 # What a cache type costs a model: the same source measures llama.cpp's own attention in the pristine tree.
-add_executable(eliza-quality ${CMAKE_CURRENT_LIST_DIR}/quality.cpp ${CMAKE_CURRENT_LIST_DIR}/distribution.cpp)
+add_executable(eliza-quality ${CMAKE_CURRENT_LIST_DIR}/quality.cpp ${CMAKE_CURRENT_LIST_DIR}/distribution.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/cache-context.cpp)
 target_include_directories(eliza-quality PRIVATE ${LLAMA_CPP_DIR}/src ${LLAMA_CPP_DIR}/vendor)
 target_link_libraries(eliza-quality PRIVATE llama ggml)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/distribution.cpp PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
 
 # Prompt and decode at long contexts, for bench/long-context.
-add_executable(eliza-long-context ${CMAKE_CURRENT_LIST_DIR}/long-context.cpp)
+add_executable(eliza-long-context ${CMAKE_CURRENT_LIST_DIR}/long-context.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/cache-context.cpp)
+target_include_directories(eliza-long-context PRIVATE ${LLAMA_CPP_DIR}/src)
 target_link_libraries(eliza-long-context PRIVATE llama ggml)
 
 # The attention operation, for bench/attention-cpu to load beside the other tree's.
@@ -24,7 +27,7 @@ set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/attention-op.cpp PROPERTIE
 
 if (NOT ELIZA_PRISTINE)
     # Learned maps, which llama.cpp without edits does not know.
-    foreach (tool IN ITEMS eliza-logits eliza-quality)
+    foreach (tool IN ITEMS eliza-logits eliza-quality eliza-long-context)
         target_sources(${tool} PRIVATE $<TARGET_OBJECTS:elizainference_objects> $<TARGET_OBJECTS:elizainference_llama_runtimes>)
         target_include_directories(${tool} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../src ${CMAKE_CURRENT_LIST_DIR}/../src/runtimes/llama/graph)
         target_compile_definitions(${tool} PRIVATE ELIZA_MAPS)

@@ -67,6 +67,52 @@ describe("eliza-quality", () => {
     assert.ok(fine!.kl > 0 && fine!.kl < coarse!.kl / 10, `${fine!.kl}, ${coarse!.kl}`);
   });
 
+  // A value between two codes may take the other one where sums run in another order, and later divergences with it.
+  test("each query has its own exact window: one token at a time scores as whole batches do", () => {
+    const float32 = `float32=${join(folder, "float32.gguf")}`;
+    const types = ["turbo3_tcq/turbo3_tcq", "q4_0/q4_0"];
+    const asked = types.flatMap((name) => [`${name}~16,2@1`, `${name}~16,2@8`, `${name}~16,2`, name]);
+    const found = scores("start=64", float32, ...asked);
+    for (let at = 0; at < found.length; at += 4) {
+      const [single, few, whole, without] = found.slice(at, at + 4).map(({ kl }) => kl);
+      assert.ok(Math.abs(few! / single! - 1) < 0.05, `${few} at 8, ${single} at 1`);
+      assert.ok(Math.abs(whole! / single! - 1) < 0.05, `${whole} whole, ${single} at 1`);
+      assert.ok(single! < without! / 2, `${single} with the window, ${without} without`);
+    }
+  });
+
+  test("pieces side by side score as one after the other, piece by piece", async () => {
+    const pieces = [3, 5, 7].map((step) => TOKENS.map((_, i) => (i * step * 37 + 11) % 1000).join(" "));
+    await writeFile(join(folder, "pieces"), pieces.join("\n"));
+    const blocks = (streams: number) =>
+      execFileSync(
+        library.tool("eliza-quality"),
+        [
+          ...[PICO, join(folder, "pieces"), `scratch=${join(folder, "logits")}`, "threads=1", "start=64"],
+          ...[`float32=${join(folder, "float32.gguf")}`, `streams=${streams}`, "reference=q8_0/q8_0"],
+          ...["q4_0/q4_0@8", "turbo4/turbo4~16,2@8"],
+        ],
+        { encoding: "utf8" },
+      )
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { chunks: number; klBlocks?: number[]; lossBlocks: number[] })
+        .filter((line) => line.chunks === 3 && line.klBlocks)
+        .map(({ klBlocks, lossBlocks }) => [klBlocks!, lossBlocks]);
+    const [alone, abreast] = [blocks(1), blocks(2)]; // two side by side, and one
+    assert.equal(alone.length, 2);
+    for (const [cache, [kl, loss]] of alone.entries()) {
+      assert.equal(kl!.length, 3);
+      for (const [at, value] of kl!.entries()) {
+        assert.ok(
+          Math.abs(abreast[cache]![0]![at]! - value) < 1e-4 * value,
+          `${at}: ${abreast[cache]![0]}, ${kl}`,
+        );
+        assert.ok(Math.abs(abreast[cache]![1]![at]! - loss![at]!) < 1e-3);
+      }
+    }
+  });
+
   test("moves the keys ten times, and refuses where they cannot be moved", () => {
     const moved = lines("start=16", "shifts=10", "f16/f16", "turbo4/f16", "qjl1_256/f16");
     const [exact, turbo4] = moved.filter((line) => "kl" in line) as unknown as Score[];
