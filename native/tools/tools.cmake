@@ -37,7 +37,8 @@ if (NOT ELIZA_PRISTINE)
     target_link_libraries(eliza-stream-loop PRIVATE elizainference)
     # What the C ABI cannot show from outside: the selector, UTF-8 assembly, queues.
     file(GLOB NATIVE_TESTS CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../tests/*.cpp)
-    add_executable(eliza-native-tests ${NATIVE_TESTS} $<TARGET_OBJECTS:elizainference_objects>
+    add_executable(eliza-native-tests ${NATIVE_TESTS}
+        ${CMAKE_CURRENT_LIST_DIR}/../src/runtimes/litert/plugin/accelerators.cpp $<TARGET_OBJECTS:elizainference_objects>
         $<TARGET_OBJECTS:elizainference_llama_runtimes>)
     target_include_directories(eliza-native-tests PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../include
         ${CMAKE_CURRENT_LIST_DIR}/../src ${CMAKE_CURRENT_LIST_DIR}/../src/runtimes/llama/graph ${KERNELS_DIR}/include

@@ -48,6 +48,8 @@ export interface RuntimeReport {
   /** what its sessions can do beyond generating; what is not listed is refused by its name */
   capabilities: string[];
   device: string;
+  /** devices that a runtime with a ladder of them looked at, in order, and why each is used or not */
+  accelerators?: { name: string; used: boolean; reason: string }[];
   /** every runtime that was looked at, and why it was taken or not */
   candidates: { runtime: string; chosen: boolean; reason: string }[];
   model: {

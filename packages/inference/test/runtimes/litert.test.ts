@@ -27,6 +27,25 @@ describe("LiteRT-LM", { skip: noLitert }, () => {
     }
   });
 
+  test("every accelerator that does not answer has a reason in the report", async () => {
+    for (const [gpuLayers, words] of [
+      [0, /n_gpu_layers is 0/],
+      [-1, /the model has no part for it|no libLiteRt/],
+    ] as const) {
+      await using tiny = await Inference.open(tinyModel, { libraryPath, gpuLayers });
+      const { accelerators = [], device } = tiny.report();
+      assert.deepEqual(
+        accelerators.map(({ name }) => name.split(" ")[0]),
+        ["NPU", "NPU", "NPU", "GPU", "CPU"],
+      );
+      assert.deepEqual(
+        accelerators.filter(({ used }) => used).map(({ name }) => name),
+        [device],
+      );
+      for (const { name, reason } of accelerators.slice(0, -1)) assert.match(reason, words, name);
+    }
+  });
+
   test("the start token is neither lost nor doubled, whoever writes it", async () => {
     await using tiny = await Inference.open(tinyModel, { libraryPath });
     const { bosToken } = tiny.report().model;

@@ -1,7 +1,11 @@
 #include "runtimes/litert/plugin/engine.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include "error/failure.h"
 #include "runtimes/litert/plugin/cache-folder.h"
@@ -13,13 +17,16 @@ namespace {
 
 std::mutex engines_mutex;
 
-std::map<std::pair<std::string, int32_t>, std::weak_ptr<Engine>> &engines() {
-    static std::map<std::pair<std::string, int32_t>, std::weak_ptr<Engine>> known;
+// Path, threads, and whether an accelerator was asked for.
+using EngineKey = std::tuple<std::string, int32_t, bool>;
+
+std::map<EngineKey, std::weak_ptr<Engine>> &engines() {
+    static std::map<EngineKey, std::weak_ptr<Engine>> known;
     return known;
 }
 
 struct Retained {
-    std::shared_ptr<Engine> engine;
+    std::vector<std::shared_ptr<Engine>> loaded;
     int count = 0;
 };
 
@@ -34,36 +41,44 @@ constexpr int TOKEN_TEXT = 0;
 
 } // namespace
 
-std::shared_ptr<Engine> Engine::open(const std::string &path, int32_t threads) {
+std::shared_ptr<Engine> Engine::open(const std::string &path, int32_t threads, int32_t n_gpu_layers) {
     const LoadedApi loaded = load_litert();
     if (loaded.api == nullptr) {
         throw Failure(Code::BACKEND_UNAVAILABLE, loaded.reason, "run: eliza-inference runtimes add litert-lm");
     }
     // Held while one is loaded, so that two sessions opened at once share it.
     const std::lock_guard lock(engines_mutex);
-    std::weak_ptr<Engine> &place = engines()[{path, threads}];
+    std::weak_ptr<Engine> &place = engines()[{path, threads, n_gpu_layers != 0}];
     if (std::shared_ptr<Engine> engine = place.lock(); engine != nullptr && !engine->lost) return engine;
     std::shared_ptr<Engine> engine(new Engine(*loaded.api, ModelFile::read(path), threads));
-    engine->create();
+    engine->create(n_gpu_layers);
     engine->read_facts();
     place = engine;
     return engine;
 }
 
 void Engine::retain(const std::string &path, int32_t threads) {
-    std::shared_ptr<Engine> engine = open(path, threads);
+    std::vector<std::shared_ptr<Engine>> loaded;
+    {
+        const std::lock_guard lock(engines_mutex);
+        for (const bool accelerated : {false, true}) {
+            const auto found = engines().find({path, threads, accelerated});
+            if (found == engines().end()) continue;
+            if (std::shared_ptr<Engine> engine = found->second.lock()) loaded.push_back(std::move(engine));
+        }
+    }
     const std::lock_guard lock(retained_mutex);
     Retained &place = retained()[{path, threads}];
-    place.engine = std::move(engine);
+    place.loaded = std::move(loaded);
     place.count += 1;
 }
 
 void Engine::release(const std::string &path, int32_t threads) {
-    std::shared_ptr<Engine> last; // freed without the lock
+    std::vector<std::shared_ptr<Engine>> last; // freed without the lock
     const std::lock_guard lock(retained_mutex);
     const auto found = retained().find({path, threads});
     if (found == retained().end() || --found->second.count > 0) return;
-    last = std::move(found->second.engine);
+    last = std::move(found->second.loaded);
     retained().erase(found);
 }
 
@@ -77,7 +92,29 @@ Engine::~Engine() {
     within_limit([table, handle = handle_] { table->engine_delete(handle); });
 }
 
-void Engine::create() {
+void Engine::create(int32_t n_gpu_layers) {
+    std::vector<int> backends;
+    if (void *loaded = api.loaded_file_create(file.path.c_str())) {
+        constexpr int TEXT = 0;
+        int found[8] = {};
+        const int32_t count = api.loaded_file_modality_supported_backends(loaded, TEXT, found, 8);
+        backends.assign(found, found + std::clamp(count, 0, 8));
+        max_tokens_ = static_cast<int32_t>(api.loaded_file_max_context_tokens(loaded));
+        api.loaded_file_delete(loaded);
+    }
+    const char *named = std::getenv("ELIZA_LITERT_ACCELERATORS");
+    const std::string libraries =
+        named != nullptr && named[0] != '\0' ? named : std::filesystem::path(api.path).parent_path().string();
+    for (Rung &rung : accelerator_ladder(backends, n_gpu_layers, {libraries})) {
+        const bool created = rung.refused.empty() && create_on(&rung, libraries);
+        ladder_.push_back(std::move(rung));
+        if (created) return;
+    }
+    throw Failure(Code::MODEL_INVALID, file.path + ": LiteRT-LM says " + ladder_.back().refused,
+                  "fetch the file again, or convert the model anew");
+}
+
+bool Engine::create_on(Rung *rung, const std::string &libraries) {
     struct Made {
         void *handle = nullptr;
         std::string error;
@@ -85,26 +122,29 @@ void Engine::create() {
     const auto made = std::make_shared<Made>();
     CacheFolder cache(file);
     const LitertApi *const table = &api;
-    const bool done = within_limit([made, table, path = file.path, count = threads, folder = cache.name()] {
-        void *settings = table->engine_settings_create(path.c_str(), "cpu", nullptr, nullptr);
-        if (settings != nullptr) {
-            table->engine_settings_set_num_threads(settings, count);
-            table->engine_settings_set_cache_dir(settings, folder.c_str());
-            made->handle = table->engine_create(settings);
-        }
-        if (made->handle == nullptr) made->error = last_error(*table);
-        if (settings != nullptr) table->engine_settings_delete(settings);
-    });
+    const bool done = within_limit(
+        [made, table, path = file.path, backend = rung->backend, libraries, count = threads, folder = cache.name()] {
+            void *settings = table->engine_settings_create(path.c_str(), backend.c_str(), nullptr, nullptr);
+            if (settings != nullptr) {
+                table->engine_settings_set_num_threads(settings, count);
+                table->engine_settings_set_cache_dir(settings, folder.c_str());
+                if (backend == "npu") {
+                    table->engine_settings_set_litert_dispatch_lib_dir(settings, libraries.c_str());
+                }
+                made->handle = table->engine_create(settings);
+            }
+            if (made->handle == nullptr) made->error = last_error(*table);
+            if (settings != nullptr) table->engine_settings_delete(settings);
+        });
     if (!done) {
         throw Failure(Code::NATIVE_FAULT, "LiteRT-LM did not load " + file.path + " in time",
                       "ELIZA_LITERT_TIME_LIMIT_MS is how long it may take");
     }
-    if (made->handle == nullptr) {
-        throw Failure(Code::MODEL_INVALID, file.path + ": LiteRT-LM says " + made->error,
-                      "fetch the file again, or convert the model anew");
-    }
     handle_ = made->handle;
+    rung->refused = made->error;
+    if (handle_ == nullptr) return false;
     cache.keep();
+    return true;
 }
 
 std::vector<int32_t> Engine::ids_of_union(const void *token) const {
@@ -133,10 +173,6 @@ void Engine::read_facts() {
             if (ids.size() == 1) stop_tokens_.push_back(ids.front());
         }
         api.token_unions_delete(stops);
-    }
-    if (void *loaded = api.loaded_file_create(file.path.c_str())) {
-        max_tokens_ = static_cast<int32_t>(api.loaded_file_max_context_tokens(loaded));
-        api.loaded_file_delete(loaded);
     }
     if (max_tokens_ <= 0) max_tokens_ = metadata.max_tokens;
     if (max_tokens_ <= 1) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtimes/litert/plugin/accelerators.h"
 #include "runtimes/litert/plugin/litert-api.h"
 #include "runtimes/litert/plugin/llm-metadata.h"
 #include "runtimes/litert/plugin/model-file.h"
@@ -17,9 +18,10 @@ namespace eliza::litert {
 // A loaded model: one engine of the library, which all sessions on the file share.
 class Engine {
   public:
-    // The engine for a file, loaded if no session and no `retain` has it. Throws MODEL_INVALID, BACKEND_UNAVAILABLE, …
-    static std::shared_ptr<Engine> open(const std::string &path, int32_t threads);
-    // Keeps it loaded until as many releases.
+    // The engine for a file, loaded if no session and no `retain` has it. n_gpu_layers 0: on the CPU, else on the best
+    // accelerator that is really there. Throws MODEL_INVALID, BACKEND_UNAVAILABLE, …
+    static std::shared_ptr<Engine> open(const std::string &path, int32_t threads, int32_t n_gpu_layers);
+    // Keeps those that are loaded so until as many releases.
     static void retain(const std::string &path, int32_t threads);
     static void release(const std::string &path, int32_t threads);
     ~Engine();
@@ -38,6 +40,8 @@ class Engine {
     std::atomic<bool> lost = false;
 
     void *handle() const { return handle_; }
+    // Every rung that was looked at; the last one answers.
+    const std::vector<Rung> &ladder() const { return ladder_; }
     int32_t max_tokens() const { return max_tokens_; }
     // The token that the library puts before every sequence, -1 for none.
     int32_t start_token() const { return start_token_; }
@@ -46,11 +50,13 @@ class Engine {
 
   private:
     Engine(const LitertApi &api, ModelFile file, int32_t threads);
-    void create();
+    void create(int32_t n_gpu_layers);
+    bool create_on(Rung *rung, const std::string &libraries);
     void read_facts();
     std::vector<int32_t> ids_of_union(const void *token) const;
 
     void *handle_ = nullptr;
+    std::vector<Rung> ladder_;
     int32_t max_tokens_ = 0;
     int32_t start_token_ = -1;
     std::vector<int32_t> stop_tokens_;

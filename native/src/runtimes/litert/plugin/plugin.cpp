@@ -73,7 +73,7 @@ int32_t threads_of(int32_t asked) { return asked > 0 ? asked : eliza::usable_pro
 int open_session(const char *artifact, const eliza_llm_stream_config_t *config, uint32_t seed, int32_t threads,
                  void **session, char *error, size_t cap) {
     return guarded(error, cap, [&] {
-        auto engine = Engine::open(artifact, threads_of(threads));
+        auto engine = Engine::open(artifact, threads_of(threads), config->n_gpu_layers);
         // The start token that the library adds takes a place of its own where a sequence does not begin with it.
         const int32_t most = engine->max_tokens() - 1;
         const int32_t wanted =
@@ -137,9 +137,15 @@ int32_t report(void *session, char *json, size_t cap) {
         const int32_t start = engine.start_token();
         auto controls = nlohmann::json::array();
         for (const int32_t id : engine.vocabulary.controls()) controls.push_back({{"id", id}, {"text", marker(id)}});
+        auto ladder = nlohmann::json::array();
+        for (const eliza::litert::Rung &rung : engine.ladder()) {
+            const bool used = &rung == &engine.ladder().back();
+            ladder.push_back({{"name", rung.name}, {"used", used}, {"reason", used ? "it answers" : rung.refused}});
+        }
         const size_t slash = engine.file.path.find_last_of('/');
         const nlohmann::json report = {
-            {"device", "CPU"},
+            {"device", engine.ladder().back().name},
+            {"accelerators", ladder},
             {"tokenIds", "derived"},
             {"library", engine.api.path},
             {"context", {{"threads", engine.threads}}},
