@@ -1,7 +1,9 @@
+import type { FormatName, KvFormat } from "@eliza-inference/codecs";
 import type { KernelEntry, RowFormat } from "./device.ts";
 import { fittingFormat } from "./format-of.ts";
 import { floatFromHalf } from "./half-queries.ts";
 import type { KernelCase, PlannedCase } from "./kernel-case.ts";
+import { isPlain, type PlainName, plainFormat } from "./plain-formats.ts";
 import { Random } from "./random.ts";
 import { randomRows } from "./rows.ts";
 import { trellisCodebooks } from "./trellis-buffers.ts";
@@ -13,7 +15,9 @@ import { trellisCodebooks } from "./trellis-buffers.ts";
 const TOLERANCE = 1e-2;
 const TOLERANCE_EXACT_CODES = 3e-4;
 
-const FLAG = { mask: 1, sinks: 2, causal: 4, window: 8 } as const;
+const FLAG = { mask: 1, sinks: 2, causal: 4, window: 8, merge: 16 } as const;
+/** Threads in a group of Vulkan and Metal; CUDA's modules say their own. */
+const THREADS = 128;
 const HIDDEN = Number.NEGATIVE_INFINITY;
 
 /** What one launch attends to. */
@@ -60,7 +64,13 @@ const LONG: readonly AttentionShape[] = [
   { ...ONE, heads: 4, kvHeads: 1, tokens: 400, blocks: 7, long: true },
   { ...ONE, heads: 16, kvHeads: 1, tokens: 100, mask: true, exact: 40, long: true },
   { ...ONE, positions: 5, heads: 2, kvHeads: 2, tokens: 150, layout: "token", causalFrom: 140, long: true },
+  { ...ONE, heads: 2, kvHeads: 1, tokens: 65_603, blocks: 7, long: true },
 ];
+/** A block of queries, as a prompt has. */
+const PREFILL: AttentionShape = {
+  ...{ sequences: 1, positions: 512, heads: 2, kvHeads: 1, tokens: 580, causalFrom: 68 },
+  ...{ layout: "token", blocks: 5, long: true },
+};
 
 /** K / V and head size; the first pair has all shapes. */
 const PAIRS = [
@@ -70,6 +80,17 @@ const PAIRS = [
   ["turbo4_mix", "turbo4_tcq", 128],
   ["turbo3_mix", "turbo2_tcq", 256],
   ["turbo4", "turbo4", 96],
+] as const;
+
+/** Pairs of the languages that specialise when a pipeline is made, so that more of them cost no compilation. */
+const MORE_PAIRS = [
+  ["q8_0", "turbo4_tcq", 128],
+  ["f16", "turbo3_tcq", 512],
+  ["turbo3_tcq", "turbo3_tcq", 256],
+  ["q4_0", "q8_0", 96],
+  ["turbo2_mix", "f16", 64],
+  ["q4_polar", "tbq3", 128],
+  ["turbo3", "q4_polar", 128],
 ] as const;
 
 const MINUS_INFINITY = 0xfc00;
@@ -101,12 +122,24 @@ function stridesOf(shape: AttentionShape, rowBytes: number): Strides {
   return { row: rowBytes, head, seq: head * kvHeads };
 }
 
+/** Encoded rows whose scales, or values, are of ordinary size. */
+function randomCache(codec: KvFormat, count: number, random: Random): Uint8Array {
+  if (codec.name === "f16") return new Uint8Array(randomHalves(count * codec.headDim, random).buffer);
+  const bytes = randomRows(codec, count, random, "normal");
+  if (!isPlain(codec.name)) return bytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < bytes.length; at += codec.blockBytes) {
+    view.setUint16(at, 0x2400 + random.below(0x800), true); // 1/64 to 1/16
+  }
+  return bytes;
+}
+
 /** Random rows of a format where the strides say, and their values. */
 function cache(format: RowFormat, shape: AttentionShape, random: Random) {
   const { codec } = format;
   const stride = stridesOf(shape, codec.rowBytes);
   const bytes = new Uint8Array(stride.seq * shape.sequences).fill(0xa5);
-  const encoded = randomRows(codec, shape.sequences * shape.kvHeads * shape.tokens, random, "normal");
+  const encoded = randomCache(codec, shape.sequences * shape.kvHeads * shape.tokens, random);
   const values: Float32Array[] = [];
   for (let row = 0; row * codec.rowBytes < encoded.length; row++) {
     const token = row % shape.tokens;
@@ -152,6 +185,18 @@ function attend(query: Float32Array, seen: readonly Seen[], softCap: number, sin
     for (let i = 0; i < out.length; i++) out[i]! += weight * seen[t]!.value[i]!;
   }
   return out.map((sum) => sum / total);
+}
+
+const sizes = new WeakMap<ArrayLike<number>, number>();
+
+/** The largest value of a row, without its sign. */
+function sizeOf(row: ArrayLike<number>): number {
+  let size = sizes.get(row);
+  if (size === undefined) {
+    size = Array.from(row, Math.abs).reduce((most, x) => Math.max(most, x), 0);
+    sizes.set(row, size);
+  }
+  return size;
 }
 
 function words64(values: readonly number[]): number[] {
@@ -206,7 +251,7 @@ function attentionCase(shape: AttentionShape, k: RowFormat, v: RowFormat): Kerne
         );
         const to = (query * heads + head) * dim;
         expected.set(out, to);
-        const largest = seen.reduce((most, { value }) => Math.max(most, ...Array.from(value, Math.abs)), 0);
+        const largest = seen.reduce((most, { value }) => Math.max(most, sizeOf(value)), 0);
         magnitude.fill(largest, to, to + dim);
       }
     }
@@ -226,16 +271,19 @@ function attentionCase(shape: AttentionShape, k: RowFormat, v: RowFormat): Kerne
   );
   const exactStride = [2 * dim, 2 * dim * exact, 2 * dim * exact * kvHeads];
   const strides = ({ row, head, seq }: Strides): number[] => [row, head, seq];
-  return {
-    constants: { rows: packed ? 1 : 0, heads: pass, threads: 0 },
-    groups: [shape.blocks, 1, 1],
-    params: Uint32Array.of(
-      ...[sequences, positions, heads, kvHeads, tokens, exact, flags, shape.causalFrom ?? 0],
+  const paramsOf = (flagged: number): Uint32Array =>
+    Uint32Array.of(
+      ...[sequences, positions, heads, kvHeads, tokens, exact, flagged, shape.causalFrom ?? 0],
       ...[shape.window ?? 0, maxParts, ...floats, 2 ** Math.floor(Math.log2(heads))],
       ...words64([4 * dim, 4 * dim * positions, 4 * dim * positions * heads]),
       ...words64([...strides(keys.stride), ...strides(values.stride), ...exactStride, ...exactStride]),
       ...words64([2 * tokens, 2 * tokens * positions, 2 * exact, 2 * exact * positions]),
-    ),
+    );
+  return {
+    constants: { rows: packed ? 1 : 0, heads: pass, threads: THREADS, headDim: dim },
+    groups: [shape.blocks, 1, 1],
+    params: paramsOf(flags),
+    second: paramsOf(flags | FLAG.merge),
     inputs: [
       ...[queries, keys.bytes, values.bytes, mask, sinks, exactKeys, exactValues, exactMask],
       ...[trellisCodebooks(), undefined],
@@ -266,13 +314,22 @@ function nameOf(shape: AttentionShape, k: RowFormat, v: RowFormat): string {
   );
 }
 
-/** Every pair at two shapes, the first one at all of them. */
+function formatNamed(name: FormatName | PlainName, headDim: number): RowFormat {
+  return isPlain(name) ? plainFormat(name, headDim) : fittingFormat(name, headDim, {})!;
+}
+
+/** Every pair at two shapes, the first one at all of them; the second shape of most pairs only in a long run. */
 export function attentionCases(kernel: KernelEntry): PlannedCase[] {
-  return PAIRS.flatMap(([keyName, valueName, headDim], pair) => {
-    const k = fittingFormat(keyName, headDim, {})!;
-    const v = fittingFormat(valueName, headDim, {})!;
-    const shapes = pair === 0 ? [...SHAPES, ...LONG] : [SHAPES[1]!, SHAPES[3]!];
-    return shapes.map(
+  const more = kernel.id === "attention_pairs";
+  return (more ? MORE_PAIRS : PAIRS).flatMap(([keyName, valueName, headDim], pair) => {
+    const k = formatNamed(keyName, headDim);
+    const v = formatNamed(valueName, headDim);
+    const two = [
+      { ...SHAPES[1]!, long: more && pair > 1 },
+      { ...SHAPES[3]!, long: true },
+    ];
+    const all = more ? [...two, PREFILL] : [...SHAPES, ...LONG];
+    return (pair === 0 ? all : two).map(
       (shape): PlannedCase => ({
         kernel,
         formats: [k, v],

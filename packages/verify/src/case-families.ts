@@ -1,5 +1,6 @@
 import { attentionCases } from "./attention-cases.ts";
 import type { FamilyName, KernelEntry } from "./device.ts";
+import { fusedCases } from "./fused-cases.ts";
 import type { PlannedCase } from "./kernel-case.ts";
 import { matrixCases } from "./matrix-cases.ts";
 import { decodeCases, encodeCases, queryCases } from "./row-cases.ts";
@@ -17,6 +18,7 @@ const matrix: CaseFamily = { module: "matrix-cases.ts", cases: matrixCases };
 /** A kernel with cases of its own kind gets a name in FamilyName and a line here. */
 export const CASE_FAMILIES: Readonly<Record<FamilyName, CaseFamily>> = {
   attention: { module: "attention-cases.ts", cases: attentionCases },
+  fused_attention: { module: "fused-cases.ts", cases: fusedCases },
   score: { module: "score-cases.ts", cases: scoreCases },
   mul_mv: matrix,
   get_rows: matrix,

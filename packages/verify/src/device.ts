@@ -43,6 +43,8 @@ export interface KernelConstants {
   readonly heads: number;
   /** Threads in a group. A multiple of `rows`. */
   readonly threads: number;
+  /** Values of a row, for kernels whose threadgroup memory depends on it. */
+  readonly headDim?: number;
 }
 
 /** How a kernel's cases are made and judged: the families of case-families.ts. */
@@ -53,7 +55,8 @@ export type FamilyName =
   | "encode"
   | "decode"
   | "prepare_query"
-  | "attention";
+  | "attention"
+  | "fused_attention";
 
 /** A format that a kernel reads, with every choice of options that its cases are made for. */
 export interface KernelFormat {
@@ -87,11 +90,14 @@ export interface KernelEntry {
   /** File stem in every language folder; the entry point is `eliza_<stem>`. */
   readonly stem: string;
   /**
-   * `rows` and `heads`, or only `rows`, or none, are template arguments of the entry point. "formats": the module is
-   * compiled for one pair of K and V formats and one head size, and says how large its blocks are; `heads` is 4 or 8,
-   * and `rows` 1 where a head's rows lie together, else 0.
+   * `rows` and `heads`, or only `rows`, or none, are template arguments of the entry point. "formats": the kernel is
+   * specialised for one pair of K and V formats and one head size; `heads` is 4 or 8, and `rows` 1 where a head's rows
+   * lie together, else 0. CUDA compiles a module for each, which says how large its blocks are; the other languages
+   * have constants for them (variants.ts).
    */
   readonly constants: "none" | "rows" | "rows-heads" | "formats";
+  /** Languages that it has cases for; all that have the source if left out. */
+  readonly languages?: readonly Backend[];
   /** Compute capabilities that the CUDA source needs; all that are compiled for if left out. */
   readonly cudaArchitectures?: readonly string[];
   /** Storage buffers, in binding order, before the parameters. */

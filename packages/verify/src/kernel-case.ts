@@ -9,6 +9,8 @@ export interface KernelCase {
   readonly constants: KernelConstants;
   readonly groups: Extent;
   readonly params: Uint32Array;
+  /** Parameters of a second dispatch, of as many groups, in languages where groups cannot wait for one another. */
+  readonly second?: Uint32Array;
   /** One a buffer of the kernel, in order; the output's place holds undefined. */
   readonly inputs: readonly (ArrayBufferView | undefined)[];
   readonly expected: Float64Array;

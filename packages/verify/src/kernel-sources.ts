@@ -26,6 +26,7 @@ export function sourcePath(backend: Backend, kernel: KernelEntry): string {
 
 /** Whether a kernel has a source in a backend's language. */
 export function hasSource(backend: Backend, kernel: KernelEntry): boolean {
+  if (kernel.languages && !kernel.languages.includes(backend)) return false;
   const path = join(ROOT, sourcePath(backend, kernel));
   if (!existsSync(path)) return false;
   return backend === "cpu" ? CPU_RUNS[kernel.family] !== undefined : statSync(path).size > 0;

@@ -16,6 +16,8 @@ const ATTENTION_PARAMS = [
 
 const SLICE_VALUES = 128;
 const SLICE_WORDS = 25;
+/** Rows of queries that elizaOS' fused kernels take at once. */
+const FUSED_HEADS = 4;
 const CODEBOOK_WORDS = 6 * 128;
 
 /** Threadgroup memory: the format's own, slices of rows and queries, and the parts of a team. */
@@ -24,6 +26,11 @@ function sliceBytes(formatFloats: number, queryPerValue = 1) {
     const parts = threads > rows ? heads * threads : 0;
     return 4 * (formatFloats + rows * SLICE_WORDS + heads * SLICE_VALUES * queryPerValue + parts);
   };
+}
+
+/** The queries, later the sums, of a pass; parts of sums; weights; maxima, factors and totals; levels; codebooks. */
+function attentionBytes({ heads, headDim = 0, threads }: KernelConstants): number {
+  return 4 * (heads * headDim + threads * 16 + heads * 32 + heads * 3 + 32 + CODEBOOK_WORDS);
 }
 
 function rows(name: FormatName, ...options: readonly FormatOptions[]): KernelFormat {
@@ -116,6 +123,36 @@ function formatKernel(id: string, family: FamilyName, buffers: readonly string[]
   };
 }
 
+const ATTENTION: KernelEntry = {
+  ...{ id: "attention", stem: "attention", family: "attention", capability: "attention" },
+  ...{ queries: "original", seeds: [], constants: "formats", sharedBytes: attentionBytes },
+  formats: ["turbo4", ...TRELLIS_NAMES].map((name) => rows(name as FormatName)),
+  cudaArchitectures: ["90", "100"],
+  buffers: [
+    ...["q", "k", "v", "mask", "sinks", "k_exact", "v_exact", "mask_exact", "codebooks"],
+    ...["out", "workspace"],
+  ],
+  params: ATTENTION_PARAMS,
+};
+
+/** elizaOS' fused kernels, by its names and parameters. */
+function fusedKernel(id: string, values: KernelFormat): KernelEntry {
+  return {
+    ...{
+      id,
+      stem: id,
+      family: "fused_attention",
+      queries: "coded",
+      constants: "none",
+      capability: "fused_attn",
+    },
+    ...{ formats: [rows("qjl1_256"), values], seeds: [] },
+    buffers: ["q_sketch", "k_blocks", "v_blocks", "out"],
+    params: ["n_heads", "n_kv_heads", "n_kv", "n_q_pos", "causal", "q_pos_base", "use_qjl", "sm_scale"],
+    sharedBytes: () => 4 * (FUSED_HEADS * 256 + 128 * 16 + FUSED_HEADS * 35 + 32),
+  };
+}
+
 /** Every kernel that the harness knows. The same id, file stem and parameters in all languages. */
 export const KERNELS: readonly KernelEntry[] = [
   scoreKernel("turbo4_score", {
@@ -145,17 +182,10 @@ export const KERNELS: readonly KernelEntry[] = [
   rowsKernel("qjl_get_rows", { ...QJL, seeds: [], buffers: ["rows", "ids", "result", "projection"] }),
   productKernel("polar_mul_mv", { ...POLAR, queries: "original" }),
   rowsKernel("polar_get_rows", { ...POLAR, seeds: [] }),
-  {
-    ...{ id: "attention", stem: "attention", family: "attention", capability: "attention" },
-    ...{ queries: "original", seeds: [], constants: "formats", sharedBytes: () => 0 },
-    formats: ["turbo4", ...TRELLIS_NAMES].map((name) => rows(name as FormatName)),
-    cudaArchitectures: ["90", "100"],
-    buffers: [
-      ...["q", "k", "v", "mask", "sinks", "k_exact", "v_exact", "mask_exact", "codebooks"],
-      ...["out", "workspace"],
-    ],
-    params: ATTENTION_PARAMS,
-  },
+  ATTENTION,
+  { ...ATTENTION, id: "attention_pairs", languages: ["vulkan", "metal"] },
+  fusedKernel("fused_attn_qjl_tbq", rows("tbq3")),
+  fusedKernel("fused_attn_qjl_polar", rows("q4_polar", { residual: false }, { residual: true })),
   formatKernel("kv_encode", "encode", ["values", "bytes"], ["n_rows", "head_dim", "reference", "together"]),
   formatKernel("kv_decode", "decode", ["bytes", "values"], ["n_rows", "head_dim", "coded"]),
   formatKernel("kv_prepare_query", "prepare_query", ["queries", "prepared"], ["n_rows", "head_dim"]),

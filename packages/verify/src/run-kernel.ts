@@ -37,6 +37,9 @@ async function outputOf(device: Device, kernel: Kernel, test: KernelCase): Promi
       buffers.push(device.buffer(input ?? poisonedOutput(test.expected.length)));
     }
     await kernel.dispatch(test.groups, buffers, test.params);
+    if (test.second && device.description.backend !== "cuda") {
+      await kernel.dispatch(test.groups, buffers, test.second);
+    }
     return readOutput(buffers[test.inputs.indexOf(undefined)]!);
   } finally {
     for (const buffer of buffers) buffer[Symbol.dispose]();

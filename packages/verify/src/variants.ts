@@ -41,6 +41,32 @@ export function definitionsOf(entry: KernelEntry, formats: readonly RowFormat[])
   ];
 }
 
+const FORMAT_IDS: Readonly<Record<string, number>> = {
+  ...{ f16: 1, q4_0: 2, q8_0: 8, turbo4: 96, tbq3: 97, turbo3: 98, turbo3_tcq: 100, turbo4_tcq: 102 },
+  ...{ turbo2_tcq: 104, qjl1_256: 106, q4_polar: 108, turbo4_mix: 109, turbo3_mix: 113, turbo2_mix: 117 },
+};
+const WITH_RESIDUAL = 1000;
+
+/** A format's number in kernels/portable/cache_formats.inc. */
+function formatId({ codec, options }: RowFormat): number {
+  return FORMAT_IDS[codec.name]! + (options.residual ? WITH_RESIDUAL : 0);
+}
+
+/**
+ * Specialisation constants (Vulkan) and function constants (Metal) by their ids: threads, rows, heads, and for kernels
+ * that are made for their formats those of K and V and the head size.
+ */
+export function specialisation(
+  entry: KernelEntry,
+  constants: KernelConstants,
+  formats: readonly RowFormat[],
+): number[] {
+  const { threads, rows, heads } = constants;
+  const [k, v = k] = formats;
+  if (entry.constants !== "formats" || !k || !v) return [threads, rows, heads];
+  return [threads, rows, heads, formatId(k), formatId(v), k.codec.headDim];
+}
+
 /** Threads that share a row: one from 32 rows on, else what fills 32 threads. */
 export function teamSize(rows: number): number {
   return Math.max(1, 32 / rows);

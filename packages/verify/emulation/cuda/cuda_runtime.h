@@ -82,6 +82,8 @@ inline unsigned __float_as_uint(float value) {
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
+using std::max;
+using std::min;
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return unsigned(((uint64_t(high) << 32) | low) >> (shift & 31));

@@ -20,10 +20,11 @@ const MOST_DIFFERENCE: Readonly<Record<FamilyName, number>> = {
   decode: 1e-6,
   prepare_query: 1e-6,
   attention: 1e-2,
+  fused_attention: 1e-5,
 };
 const MOST_SEED_DIFFERENCE = 1e-3;
 /** Families whose results are sums of many products: no device gives all of them without a difference. */
-const SUMS: readonly FamilyName[] = ["score", "mul_mv", "attention"];
+const SUMS: readonly FamilyName[] = ["score", "mul_mv", "attention", "fused_attention"];
 
 const BACKENDS_OF_KIND: Readonly<Record<Evidence["kind"], readonly Evidence["backend"][]>> = {
   compiled: ["vulkan", "cuda", "metal"],

@@ -16,7 +16,7 @@ import type {
 import { VerifyError } from "../errors.ts";
 import { HostBuffer } from "../host-buffer.ts";
 import { inlineSource, ROOT, sha256, sourceHash } from "../repository.ts";
-import { cudaSymbol, cudaSymbols, definitionsOf, symbolOf } from "../variants.ts";
+import { cudaSymbol, cudaSymbols, definitionsOf, specialisation, symbolOf } from "../variants.ts";
 import { cudaAsCxx } from "./cuda-source.ts";
 import { metalAsCxx } from "./metal-source.ts";
 
@@ -118,22 +118,25 @@ export class EmulatedDevice implements Device {
         "instantiate it for these rows and heads",
       );
     }
-    const library = koffi.load(buildEmulated(this.#backend, entry, definitionsOf(entry, formats)));
+    const library = koffi.load(
+      buildEmulated(this.#backend, entry, this.#backend === "cuda" ? definitionsOf(entry, formats) : []),
+    );
     this.#sources.set(entry.id, library.func("str emulated_sources()")() as string);
     const emulate = library.func(
       "int emulate(uint32_t, uint64_t *, void *, size_t, uint32_t *, uint32_t *, uint32_t, uint32_t, uint32_t, _Out_ uint8_t *, size_t)",
     ) as unknown as Emulate;
     const threads =
-      entry.constants === "formats"
+      this.#backend === "cuda" && entry.constants === "formats"
         ? (library.func("uint32_t emulated_threads(uint32_t)")(index) as number)
         : constants.threads;
-    const shared = new Uint8Array(Math.max(16, entry.sharedBytes(constants)));
-    const values = Uint32Array.of(constants.threads, constants.rows, constants.heads);
+    const sharedBytes = entry.sharedBytes(constants);
+    const shared = new Uint8Array(Math.max(16, sharedBytes));
+    const values = Uint32Array.from(specialisation(entry, constants, formats));
     return {
       dispatch: async (groups, buffers, params, repeat = 1) => {
         const started = performance.now();
         for (let i = 0; i < repeat; i++) {
-          this.#run(emulate, index, entry, buffers, params, shared, values, groups, threads);
+          this.#run(emulate, index, entry, buffers, params, shared, sharedBytes, values, groups, threads);
         }
         return performance.now() - started;
       },
@@ -150,6 +153,7 @@ export class EmulatedDevice implements Device {
     buffers: readonly DeviceBuffer[],
     params: Uint32Array,
     shared: Uint8Array,
+    sharedBytes: number,
     constants: Uint32Array,
     groups: Extent,
     threads: number,
@@ -168,12 +172,12 @@ export class EmulatedDevice implements Device {
       index,
       cells,
       shared,
-      entry.sharedBytes(constantsOf(constants)),
+      sharedBytes,
       constants,
       grid,
       threads,
       // Such a kernel is written for warps, which have 32 threads on every NVIDIA GPU.
-      entry.constants === "formats" ? 32 : this.description.subgroupWidth,
+      this.#backend === "cuda" && entry.constants === "formats" ? 32 : this.description.subgroupWidth,
       this.#order,
       message,
       MESSAGE_BYTES,
@@ -222,8 +226,4 @@ export function buildEmulated(
 
 function entryPoints(backend: EmulatedBackend, entry: KernelEntry): string[] {
   return backend === "cuda" ? cudaSymbols(entry) : [symbolOf(entry)];
-}
-
-function constantsOf(values: Uint32Array): KernelConstants {
-  return { threads: values[0]!, rows: values[1]!, heads: values[2]! };
 }

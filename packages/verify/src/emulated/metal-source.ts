@@ -8,6 +8,8 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   threads_per_simdgroup: "emulation::subgroup_width",
   threadgroup_position_in_grid:
     "uint3{emulation::group_position[0], emulation::group_position[1], emulation::group_position[2]}",
+  threadgroups_per_grid:
+    "uint3{emulation::group_count[0], emulation::group_count[1], emulation::group_count[2]}",
 };
 
 const PARAMETER = /^\s*([\s\S]*?)(\w+)\s*\[\[(\w+)(?:\((\d+)\))?\]\]\s*$/;

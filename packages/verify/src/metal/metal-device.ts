@@ -7,10 +7,11 @@ import type {
   Kernel,
   KernelConstants,
   KernelEntry,
+  RowFormat,
 } from "../device.ts";
 import { VerifyError } from "../errors.ts";
 import { inlineSource, sourceHash } from "../repository.ts";
-import { symbolOf } from "../variants.ts";
+import { specialisation, symbolOf } from "../variants.ts";
 import { loadObjectiveC, type ObjectiveC } from "./objective-c.ts";
 
 const DATA_TYPE_UINT = 33;
@@ -94,8 +95,14 @@ export class MetalDevice implements Device {
     };
   }
 
-  async load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel> {
-    const pipeline = this.#objc.withPool(() => this.#pipeline(entry, constants));
+  async load(
+    entry: KernelEntry,
+    constants: KernelConstants,
+    formats: readonly RowFormat[] = [],
+  ): Promise<Kernel> {
+    const pipeline = this.#objc.withPool(() =>
+      this.#pipeline(entry, specialisation(entry, constants, formats)),
+    );
     return {
       dispatch: (groups, buffers, params, repeat = 1) =>
         this.#dispatch(
@@ -176,10 +183,10 @@ export class MetalDevice implements Device {
     return library;
   }
 
-  #pipeline(entry: KernelEntry, constants: KernelConstants): bigint {
+  #pipeline(entry: KernelEntry, constants: readonly number[]): bigint {
     const objc = this.#objc;
     const values = this.#make("MTLFunctionConstantValues");
-    for (const [index, value] of [constants.threads, constants.rows, constants.heads].entries()) {
+    for (const [index, value] of constants.entries()) {
       const cell = Uint32Array.of(value);
       objc.send("setConstant", values, "setConstantValue:type:atIndex:", cell, DATA_TYPE_UINT, index);
     }

@@ -7,8 +7,10 @@ import type {
   Kernel,
   KernelConstants,
   KernelEntry,
+  RowFormat,
 } from "../device.ts";
 import { VerifyError } from "../errors.ts";
+import { specialisation } from "../variants.ts";
 import { compileShader } from "./compile-shader.ts";
 import { handleFrom, loadVulkan, type Vulkan } from "./entry-points.ts";
 import { listPhysicalDevices, type PhysicalDevice } from "./physical-device.ts";
@@ -134,7 +136,7 @@ export class VulkanDevice implements Device {
     return this.#sources.get(entry.id);
   }
 
-  async load(entry: KernelEntry, constants: KernelConstants): Promise<Kernel> {
+  async load(entry: KernelEntry, constants: KernelConstants, formats: readonly RowFormat[]): Promise<Kernel> {
     const shared = entry.sharedBytes(constants);
     if (constants.threads > this.physical.maxThreads || shared > this.physical.sharedMemoryBytes) {
       throw new VerifyError(
@@ -147,7 +149,7 @@ export class VulkanDevice implements Device {
     this.#sources.set(entry.id, sources);
     const bytes = readFileSync(path);
     const words = new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-    return new VulkanKernel(this, entry, constants, words);
+    return new VulkanKernel(this, entry, specialisation(entry, constants, formats), words);
   }
 
   buffer(content: number | ArrayBufferView): VulkanBuffer {

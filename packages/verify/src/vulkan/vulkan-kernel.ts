@@ -1,4 +1,4 @@
-import type { DeviceBuffer, Extent, Kernel, KernelConstants, KernelEntry } from "../device.ts";
+import type { DeviceBuffer, Extent, Kernel, KernelEntry } from "../device.ts";
 import { handleFrom } from "./entry-points.ts";
 import * as S from "./structs.ts";
 import type { VulkanBuffer, VulkanDevice } from "./vulkan-device.ts";
@@ -9,21 +9,27 @@ const STAGE_COMPUTE_SHADER = 0x800;
 const STAGE_TOP = 0x1;
 const STAGE_BOTTOM = 0x2000;
 const SHADER_READ_WRITE = 0x20 | 0x40;
+/** Bytes of push constants that every device has. */
+const MOST_PUSHED = 128;
 
-/** A compute pipeline: specialisation constants 0 threads, 1 rows, 2 heads; parameters as push constants. */
+/** A compute pipeline. Parameters are push constants, or one more buffer where a device may not have room for them. */
 export class VulkanKernel implements Kernel {
   readonly #owner: VulkanDevice;
   readonly #bindings: number;
+  readonly #params: VulkanBuffer | undefined;
   readonly #setLayout: bigint;
   readonly #layout: bigint;
   readonly #pipeline: bigint;
   readonly #pool: bigint;
   readonly #set: bigint;
 
-  constructor(owner: VulkanDevice, entry: KernelEntry, constants: KernelConstants, spirv: Uint32Array) {
+  /** @param constants of specialisation, by their ids from 0 on */
+  constructor(owner: VulkanDevice, entry: KernelEntry, constants: readonly number[], spirv: Uint32Array) {
     const { vk, device } = owner;
     this.#owner = owner;
-    this.#bindings = entry.buffers.length;
+    const paramBytes = entry.params.length * 4;
+    this.#params = paramBytes > MOST_PUSHED ? owner.buffer(paramBytes) : undefined;
+    this.#bindings = entry.buffers.length + (this.#params ? 1 : 0);
     const module = handleFrom(
       vk.vkCreateShaderModule,
       device,
@@ -35,7 +41,7 @@ export class VulkanKernel implements Kernel {
       device,
       S.VkDescriptorSetLayoutCreateInfo({
         bindingCount: this.#bindings,
-        pBindings: entry.buffers.map((_, binding) =>
+        pBindings: Array.from({ length: this.#bindings }, (_, binding) =>
           S.VkDescriptorSetLayoutBinding({
             binding,
             descriptorType: STORAGE_BUFFER,
@@ -52,14 +58,13 @@ export class VulkanKernel implements Kernel {
       S.VkPipelineLayoutCreateInfo({
         setLayoutCount: 1,
         pSetLayouts: [this.#setLayout],
-        pushConstantRangeCount: 1,
-        pPushConstantRanges: [
-          S.VkPushConstantRange({ stageFlags: COMPUTE_STAGE, offset: 0, size: entry.params.length * 4 }),
-        ],
+        pushConstantRangeCount: this.#params ? 0 : 1,
+        pPushConstantRanges: this.#params
+          ? null
+          : [S.VkPushConstantRange({ stageFlags: COMPUTE_STAGE, offset: 0, size: paramBytes })],
       }),
       null,
     );
-    const values = [constants.threads, constants.rows, constants.heads];
     this.#pipeline = handleFrom(
       vk.vkCreateComputePipelines,
       device,
@@ -72,12 +77,12 @@ export class VulkanKernel implements Kernel {
           pName: "main",
           pSpecializationInfo: [
             S.VkSpecializationInfo({
-              mapEntryCount: values.length,
-              pMapEntries: values.map((_, constantID) =>
+              mapEntryCount: constants.length,
+              pMapEntries: constants.map((_, constantID) =>
                 S.VkSpecializationMapEntry({ constantID, offset: constantID * 4, size: 4 }),
               ),
-              dataSize: values.length * 4,
-              pData: values,
+              dataSize: constants.length * 4,
+              pData: [...constants],
             }),
           ],
         }),
@@ -114,8 +119,10 @@ export class VulkanKernel implements Kernel {
     repeat = 1,
   ): Promise<number> {
     const { vk, device, timestamps } = this.#owner;
-    if (buffers.length !== this.#bindings) throw new RangeError(`${this.#bindings} buffers are bound`);
-    const writes = buffers.map((buffer, dstBinding) =>
+    const bound = this.#params ? [...buffers, this.#params] : buffers;
+    if (bound.length !== this.#bindings) throw new RangeError(`${this.#bindings} buffers are bound`);
+    this.#params?.write(params);
+    const writes = bound.map((buffer, dstBinding) =>
       S.VkWriteDescriptorSet({
         dstSet: this.#set,
         dstBinding,
@@ -136,7 +143,9 @@ export class VulkanKernel implements Kernel {
       vk.vkCmdResetQueryPool(command, timestamps, 0, 2);
       vk.vkCmdBindPipeline(command, 1, this.#pipeline);
       vk.vkCmdBindDescriptorSets(command, 1, this.#layout, 0, 1, [this.#set], 0, null);
-      vk.vkCmdPushConstants(command, this.#layout, COMPUTE_STAGE, 0, params.byteLength, params);
+      if (!this.#params) {
+        vk.vkCmdPushConstants(command, this.#layout, COMPUTE_STAGE, 0, params.byteLength, params);
+      }
       vk.vkCmdWriteTimestamp(command, STAGE_TOP, timestamps, 0);
       for (let i = 0; i < repeat; i++) {
         vk.vkCmdDispatch(command, ...groups);
@@ -149,6 +158,7 @@ export class VulkanKernel implements Kernel {
 
   [Symbol.dispose](): void {
     const { vk, device } = this.#owner;
+    this.#params?.[Symbol.dispose]();
     vk.vkDestroyDescriptorPool(device, this.#pool, null);
     vk.vkDestroyPipeline(device, this.#pipeline, null);
     vk.vkDestroyPipelineLayout(device, this.#layout, null);
