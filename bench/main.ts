@@ -27,6 +27,10 @@ const benchmarks: Record<
     what: "what a learned map of the KV cache is worth: every type plain and mapped, at several contexts",
     load: () => import("./learned-maps/learned-maps.ts"),
   },
+  "exact-window": {
+    what: "what the exact window is worth: every type plain, mapped, with the window and with both",
+    load: () => import("./exact-window/exact-window.ts"),
+  },
   "cpu-kernels": {
     what: "encode, decode and dot of every format, by instruction set",
     load: () => import("./cpu-kernels/cpu-kernels.ts"),

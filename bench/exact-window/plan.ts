@@ -79,7 +79,7 @@ const CONTROLS = [
   "f16/f16@1",
 ];
 /** Plain q4_0, of which all is a share. */
-const BASE = cacheOf("q4_0/q4_0", "plain");
+export const BASE = cacheOf("q4_0/q4_0", "plain");
 
 function parts(model: string, length: number, scored: number, pieces: number, ...lists: string[][]): Part[] {
   return lists.map((caches, at) => ({

@@ -3,12 +3,21 @@ import { FLOOR, KEY_MAP } from "../cache-types/caches.ts";
 import { mainRuns } from "./report.ts";
 import type { Run } from "./results.ts";
 
-interface Point {
+export interface Point {
+  /** a token, K and V */
   bytes: number;
   kl: number;
   label: string;
-  isMapped: boolean;
+  look: keyof typeof LOOKS;
 }
+
+/** How a cache is read, as a mark: its colour, whether it is round, and what stands behind its name. */
+const LOOKS = {
+  plain: { colour: "#6b7078", round: false, behind: "" },
+  mapped: { colour: "#0b6e4f", round: true, behind: ", mapped" },
+  window: { colour: "#8a4fbf", round: false, behind: ", window" },
+  both: { colour: "#1f5fbf", round: true, behind: ", both" },
+} as const;
 
 const MAPPED = `+${KEY_MAP}`;
 /** Fewer points make no picture. */
@@ -24,7 +33,8 @@ export async function drawPlots(runs: readonly Run[], folder: string): Promise<s
       .sort((a, b) => pointsOf(b).length - pointsOf(a).length || b.length - a.length)[0];
     if (!run) continue;
     const name = `learned-maps-${run.model}.svg`;
-    await writeFile(`${folder}${name}`, plotRun(run));
+    const title = `${run.title}, ${run.length} tokens: KL divergence against bytes a token`;
+    await writeFile(`${folder}${name}`, plotPoints(title, pointsOf(run)));
     shown.push(`![${run.title}, ${run.length} tokens: divergence against bytes](${name})`);
   }
   return shown;
@@ -32,9 +42,8 @@ export async function drawPlots(runs: readonly Run[], folder: string): Promise<s
 
 const [width, height, left, right, top, bottom] = [820, 560, 70, 60, 40, 50];
 
-/** Divergence against bytes a token, both axes logarithmic, with the Pareto front of mapped and plain types: SVG. */
-function plotRun(run: Run): string {
-  const points = pointsOf(run);
+/** Divergence against bytes a token, both axes logarithmic, with the Pareto front: SVG. */
+export function plotPoints(title: string, points: readonly Point[]): string {
   const x = scale(
     points.map(({ bytes }) => bytes),
     left,
@@ -53,13 +62,13 @@ function plotRun(run: Run): string {
     .join(" ");
   const taken: Box[] = points.map(({ bytes, kl }) => box(x.at(bytes) - 6, y.at(kl) - 6, 12, 12));
   const topDown = [...points].sort((one, other) => other.kl - one.kl);
-  const marks = topDown.map(({ bytes, kl, label, isMapped }) => {
+  const marks = topDown.map(({ bytes, kl, label, look }) => {
     const [cx, cy] = [x.at(bytes), y.at(kl)];
-    const colour = isMapped ? "#0b6e4f" : "#6b7078";
-    const shape = isMapped
+    const { colour, round, behind } = LOOKS[look];
+    const shape = round
       ? `<circle cx="${cx}" cy="${cy}" r="4.5" fill="${colour}"/>`
       : `<rect x="${cx - 4}" y="${cy - 4}" width="8" height="8" fill="${colour}"/>`;
-    const text = isMapped ? `${label}, mapped` : label;
+    const text = label + behind;
     const { at, isLeft, leader } = place(text, cx, cy, taken);
     const line = leader
       ? `<path d="M${cx} ${cy}L${isLeft ? at.left + at.width + 2 : at.left - 2} ${at.top + 6}" stroke="${colour}" stroke-width="0.6"/>`
@@ -79,7 +88,7 @@ function plotRun(run: Run): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
-    `<text x="${left}" y="22" font-size="14">${run.title}, ${run.length} tokens: KL divergence against bytes a token</text>`,
+    `<text x="${left}" y="22" font-size="14">${title}</text>`,
     `<g fill="#555" stroke="#e4e6ea" stroke-width="1" style="paint-order:stroke">${ticks.join("")}</g>`,
     `<path d="${line}" fill="none" stroke="#d1495b" stroke-width="1.5"/>`,
     ...marks,
@@ -133,7 +142,7 @@ function pointsOf(run: Run): Point[] {
     .map(({ cache, bytesPerToken, kl }): Point => {
       const [k = "", v = ""] = cache.replace(MAPPED, "").split("/");
       const label = k === v ? k : `${k} / ${v}`;
-      return { bytes: bytesPerToken, kl, label, isMapped: cache.endsWith(MAPPED) };
+      return { bytes: bytesPerToken, kl, label, look: cache.endsWith(MAPPED) ? "mapped" : "plain" };
     })
     .sort((a, b) => a.bytes - b.bytes || a.kl - b.kl);
 }

@@ -79,7 +79,7 @@ function renderLosses(runs: readonly Run[]): string[] {
       const mapped = rowOf(run, `${row.cache}+${KEY_MAP}`);
       if (!mapped) continue;
       const { share, halfWidth } = pairedShare(mapped, row);
-      if (share > 1) worse.push(`${row.cache} at ${count(run.length)} ${interval({ share, halfWidth })}`);
+      if (share > 1) worse.push(`${row.cache} at ${count(run.length)} ${shareText({ share, halfWidth })}`);
     }
   }
   return worse.length === 0
@@ -113,10 +113,10 @@ function renderOthers(runs: readonly Run[]): string {
 function shareCell(run: Run, cache: string): string {
   const [row, base] = [rowOf(run, cache), rowOf(run, BASE)];
   if (!row || !base) return "–";
-  return cache === BASE ? "1" : interval(pairedShare(row, base));
+  return cache === BASE ? "1" : shareText(pairedShare(row, base));
 }
 
-function interval({ share, halfWidth }: Share): string {
+export function shareText({ share, halfWidth }: Share): string {
   const places = Math.max(0, 1 - Math.floor(Math.log10(halfWidth || 1)));
   return share < 0.001
     ? `${digits(share)} ± ${digits(halfWidth)}`

@@ -59,10 +59,10 @@ export function rowOf(run: Run, cache: string): Score | undefined {
 }
 
 // blocks in one line of few digits each
-function compacted(key: string, value: unknown): unknown {
-  return key === "klBlocks" ? (value as number[]).map((each) => each.toPrecision(5)).join(" ") : value;
+export function compacted(key: string, value: unknown): unknown {
+  return key.endsWith("Blocks") ? (value as number[]).map((each) => each.toPrecision(5)).join(" ") : value;
 }
 
-function revived(key: string, value: unknown): unknown {
-  return key === "klBlocks" ? (value as string).split(" ").map(Number) : value;
+export function revived(key: string, value: unknown): unknown {
+  return key.endsWith("Blocks") ? (value as string).split(" ").map(Number) : value;
 }

@@ -11,7 +11,7 @@ export {
   manifestSchema,
   placeModel,
 } from "./bundle/index.ts";
-export { type CachePreset, cachePresets } from "./cache-presets.ts";
+export { type CachePreset, cachePresets, type PresetTypes, presetTypes } from "./cache-presets.ts";
 export { type ChatMessage, type ChatTool, renderChat } from "./chat/index.ts";
 export { InferenceError, type InferenceErrorCode } from "./errors.ts";
 export { readGguf } from "./gguf/index.ts";

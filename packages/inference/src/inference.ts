@@ -14,7 +14,15 @@ import {
 } from "./chat/index.ts";
 import { InferenceError } from "./errors.ts";
 import { readGguf } from "./gguf/index.ts";
-import { type Calibrated, calibrate, calibrateHint, chooseMap, isCoded } from "./maps/index.ts";
+import {
+  type Calibrated,
+  calibrate,
+  calibrateHint,
+  chooseMap,
+  isCoded,
+  makingHint,
+  windowHint,
+} from "./maps/index.ts";
 import { loadLibrary } from "./native/load-library.ts";
 import type {
   CacheTypeInfo,
@@ -124,14 +132,16 @@ export class Inference {
     const types = { ...(cacheTypeK && { cacheTypeK }), ...(cacheTypeV && { cacheTypeV }) };
     const context = library.create(place.path);
     const inference = new Inference(library, context, { ...options, ...types }, map);
+    const mapless = codes && map === undefined ? place.gguf : undefined;
+    const hints: Record<string, string> = { auto: calibrateHint(model), make: makingHint };
     const asked = {
       preset: preset === undefined ? null : { name: preset.name, why: preset.why },
-      hint: codes && map === undefined && kvMap === "auto" && place.gguf ? calibrateHint(model) : null,
+      hint: (mapless && hints[kvMap]) || null,
     };
     await untilAborted(inference.#load(place.path, fileFormat, asked), options.signal, () =>
       library.destroy(context),
     );
-    if (kvMap === "make" && codes && map === undefined && place.gguf) inference.#makeMap(place.gguf);
+    if (kvMap === "make" && mapless) inference.#makeMap(mapless);
     return inference;
   }
 
@@ -148,7 +158,10 @@ export class Inference {
     } = await this.#withStream(async (stream) => (await this.#library.report(stream)) as StreamReport);
     const format = (report.runtime === "llama.cpp" && (await fileFormat)) || reportedFormat(report.model);
     const { bosToken, eosToken } = format;
-    this.#report = { ...report, model: { ...report.model, bosToken, eosToken }, ...asked };
+    const { map, exact } = report.kv ?? {};
+    const isWindowMissing = map && map.exactTokens > 0 && exact?.tokens === 0;
+    const hint = asked.hint ?? (isWindowMissing ? windowHint(path) : null);
+    this.#report = { ...report, model: { ...report.model, bosToken, eosToken }, ...asked, hint };
     this.#prompter = new ChatPrompter(format, report.model.name || path);
   }
 
@@ -271,10 +284,12 @@ export class Inference {
   }
 
   #makeMap(path: string): void {
-    const { threads, libraryPath } = this.#options;
+    const { threads, libraryPath, exactTokens, exactSinks } = this.#options;
+    const hasWindow = exactTokens !== 0 || exactSinks !== 0;
     this.#map = this.#track(
       calibrate(path, {
         signal: this.#closing.signal,
+        ...(!hasWindow && { exactTokens: 0, exactSinks: 0 }),
         ...(threads !== undefined && { threads }),
         ...(libraryPath !== undefined && { libraryPath }),
       }),

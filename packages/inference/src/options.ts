@@ -23,8 +23,8 @@ export interface OpenOptions {
   /** Tokens that a stream can hold. Defaults to the model's own, within the library's bound (4096). */
   contextSize?: number;
   /**
-   * The KV cache by what it should be like: "f16" codes nothing, "balanced" takes about 4 bits a value, "small" about 3,
-   * "smallest" about 2. Which types that means for this model is in the report. Instead of cacheTypeK and cacheTypeV.
+   * The KV cache by what it should be like: "f16" codes nothing, "balanced" takes about 4 bits for keys and 3 for values,
+   * "small" about 3, "smallest" about 2. Which types that means for this model is in the report. Instead of cacheTypeK and cacheTypeV.
    */
   cache?: CachePreset;
   /** KV cache type of K, by name. Defaults to "f16". */

@@ -16,6 +16,17 @@ export function calibrateHint(model: string): string {
   return `a learned map would make this cache lose less: eliza-inference calibrate ${model}`;
 }
 
+/** What is said while `kvMap: "make"` makes it. */
+export const makingHint = "a learned map is being made: this model uses it when it is opened again";
+
+/** What a cache without a window is told of a map that was made for one: what the window would read exactly is not in it. */
+export function windowHint(model: string): string {
+  return (
+    "this learned map was made for a cache with an exact window, and gains little without one: " +
+    `eliza-inference calibrate ${model} --exact-tokens 0 --exact-sinks 0`
+  );
+}
+
 export interface MapChoice {
   /** "auto": where one is found; "off": none; else the file that calibrate wrote. */
   kvMap: string;

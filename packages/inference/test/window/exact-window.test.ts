@@ -124,6 +124,26 @@ describe("the exact window of an open model", () => {
     assert.deepEqual(await say(session, " and then"), then);
   });
 
+  test("a sliding-window model goes on after a slot and after a rewind as it would have", async () => {
+    const tiny = await writeTinyModel(folder, "gemma3", { tokenizer: true });
+    const window = { ...coded, cacheTypeV: "q4_0", exactTokens: 16, exactSinks: 2, ubatchSize: 32 };
+    const words = "abc ".repeat(30); // beyond the model's window of 24
+    const slot = join(folder, "sliding.slot");
+    await using first = await open(window, tiny.path);
+    const original = await first.session({ maxTokens: 12 });
+    await say(original, words);
+    await original.save(slot);
+    const next = await say(original, "cab");
+    await using second = await open({ ...window, maxStreams: 2 }, tiny.path);
+    const restored = await second.session({ maxTokens: 12 });
+    await restored.restore(slot);
+    const at = (await restored.tokens()).length;
+    assert.deepEqual(await say(restored, "cab"), next);
+    assert.equal(await restored.rewind(at), at);
+    await restored.restore(slot);
+    assert.deepEqual(await say(restored, "cab"), next);
+  });
+
   test("a sliding-window model has rows in both of its caches", async () => {
     const tiny = await writeTinyModel(folder, "gemma3", { tokenizer: true });
     await using inference = await open(

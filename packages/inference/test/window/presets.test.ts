@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
-import { cachePresets, choosePreset } from "../../src/cache-presets.ts";
+import { fileURLToPath } from "node:url";
+import { cachePresets, choosePreset, presetTypes } from "../../src/cache-presets.ts";
 import type { GgufFile } from "../../src/gguf/index.ts";
 import { Inference, InferenceError } from "../../src/index.ts";
 
@@ -13,6 +15,87 @@ function file(values: Readonly<Record<string, number>>): GgufFile {
 
 const heads = (size: number) => file({ "attention.key_length": size, "attention.value_length": size });
 
+interface Measured {
+  model: string;
+  length: number;
+  types: string;
+  /** with the exact window, and through a map */
+  way: "both" | "window";
+  kl: number;
+  perplexityRatio: number;
+  /** of the whole cache, as a share of f16's */
+  share: number;
+}
+
+/** What `npm run bench -- exact-window` kept, where both sides are coded and the window is on. */
+async function readTable(): Promise<Measured[]> {
+  const folder = fileURLToPath(new URL("../../../../bench/exact-window/results/", import.meta.url));
+  const rows: Measured[] = [];
+  for (const name of await readdir(folder)) {
+    const { model, length, reference, rows: own } = JSON.parse(await readFile(folder + name, "utf8"));
+    for (const { cache, kl, perplexityRatio, bytes } of own) {
+      const [, types, map] = /^([^~@+]+)~128,4@8(\+map)?$/.exec(cache) ?? [];
+      if (types === undefined || types.includes("f16")) continue;
+      const way = map ? "both" : "window";
+      rows.push({ model, length, types, way, kl, perplexityRatio, share: bytes / reference.bytes });
+    }
+  }
+  return rows;
+}
+
+describe("cache presets and the table that they are chosen by", async () => {
+  const table = await readTable();
+  const find = (model: string, length: number, types: readonly string[], way: Measured["way"]) => {
+    const rows = table.filter(
+      (row) =>
+        row.model === model && row.length === length && row.types === types.join("/") && row.way === way,
+    );
+    assert.ok(rows.length > 0, `${types.join("/")} ${way} is not measured on ${model} at ${length}`);
+    return rows[0]!;
+  };
+  const { balanced, small, smallest } = presetTypes;
+
+  for (const model of ["smollm2-135m", "pico"]) {
+    it(`${model}: balanced diverges least of all pairs within 30 % of f16's bytes, map or not`, () => {
+      const chosen = find(model, 4096, balanced.mapped, "both");
+      assert.ok(chosen.share <= 0.3 && chosen.perplexityRatio <= 1.005, JSON.stringify(chosen));
+      const better = table.filter(
+        (row) => row.model === model && row.length === 4096 && row.share <= 0.3 && row.kl < chosen.kl,
+      );
+      assert.deepEqual(better, []);
+      const plain = find(model, 4096, balanced.plain, "window");
+      assert.ok(plain.share <= 0.3 && plain.perplexityRatio <= 1.005, JSON.stringify(plain));
+    });
+  }
+
+  it("gemma3-270m: balanced is within 0.5 % of perplexity; sliding windows make the bytes of a short context more", () => {
+    const short = find("gemma3-270m", 4096, balanced.mapped, "both");
+    assert.ok(short.perplexityRatio <= 1.005, JSON.stringify(short));
+    assert.ok(short.share > 0.3, "then docs/exact-window.md says too little of it");
+    assert.ok(find("gemma3-270m", 4096, small.mapped, "both").share <= 0.3);
+  });
+
+  for (const model of ["smollm2-135m", "gemma3-270m", "pico"]) {
+    it(`${model}: each preset takes fewer bytes than the one before, and a map makes it lose less`, () => {
+      for (const way of ["both", "window"] as const) {
+        const rows = [balanced, small, smallest].map((types) =>
+          find(model, 4096, way === "both" ? types.mapped : types.plain, way),
+        );
+        for (const [at, row] of rows.slice(1).entries()) {
+          assert.ok(row.share < rows[at]!.share && row.kl > rows[at]!.kl, JSON.stringify([rows[at], row]));
+        }
+      }
+      for (const types of [balanced, small, smallest]) {
+        const [mapped, plain] = [
+          find(model, 4096, types.mapped, "both"),
+          find(model, 4096, types.plain, "window"),
+        ];
+        assert.ok(mapped.kl < plain.kl, JSON.stringify([mapped, plain]));
+      }
+    });
+  }
+});
+
 describe("cache presets", () => {
   it("take fewer bits one after the other, and mixed types only behind a map", () => {
     for (const hasMap of [false, true]) {
@@ -20,7 +103,7 @@ describe("cache presets", () => {
       const suffix = hasMap ? "mix" : "tcq";
       assert.deepEqual(types, ["f16", `turbo4_${suffix}`, `turbo3_${suffix}`, `turbo2_${suffix}`]);
     }
-    assert.equal(choosePreset("balanced", heads(64), true).cacheTypeV, "turbo4_tcq");
+    assert.equal(choosePreset("balanced", heads(64), true).cacheTypeV, "turbo3_tcq");
   });
 
   it("choose what fits every head size of the model, and say so", () => {
