@@ -43,7 +43,8 @@ export async function drawPlots(runs: readonly Run[], folder: string): Promise<s
 const [width, height, left, right, top, bottom] = [820, 560, 70, 60, 40, 50];
 
 /** Divergence against bytes a token, both axes logarithmic, with the Pareto front: SVG. */
-export function plotPoints(title: string, points: readonly Point[]): string {
+export function plotPoints(title: string, unsorted: readonly Point[]): string {
+  const points = [...unsorted].sort((a, b) => a.bytes - b.bytes || a.kl - b.kl);
   const x = scale(
     points.map(({ bytes }) => bytes),
     left,
@@ -143,8 +144,7 @@ function pointsOf(run: Run): Point[] {
       const [k = "", v = ""] = cache.replace(MAPPED, "").split("/");
       const label = k === v ? k : `${k} / ${v}`;
       return { bytes: bytesPerToken, kl, label, look: cache.endsWith(MAPPED) ? "mapped" : "plain" };
-    })
-    .sort((a, b) => a.bytes - b.bytes || a.kl - b.kl);
+    });
 }
 
 /** A logarithmic axis from `from` to `to`, with ticks at 1, 2 and 5, more where it is short. */
