@@ -111,7 +111,7 @@ function reportOf(path: string, chatTemplate: string, typeK: string): StreamRepo
       addBos: false,
     },
     context: {
-      ...{ size: 8, used: 3, batchSize: 8, ubatchSize: 8, batchTokens: 8, maxStreams: 1 },
+      ...{ size: 8, beyondTrained: 0, used: 3, batchSize: 8, ubatchSize: 8, batchTokens: 8, maxStreams: 1 },
       ...{ threads: 1, threadsReason: "asked for" },
     },
     kv: {
