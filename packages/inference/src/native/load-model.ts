@@ -1,10 +1,9 @@
-import { untilAborted } from "../until-aborted.ts";
 import type { ContextHandle, NativeLibrary } from "./native-library.ts";
 
 const progressEveryMs = 50;
 
 /**
- * Loads llama.cpp's model. An aborted signal really stops the load; so does a progress callback that throws, whose error
+ * Loads llama.cpp's model, and ends when the load has. An aborted signal stops it; so does a progress callback that throws, whose error
  * is passed on.
  *
  * @param onProgress is told the share that is loaded, 0 to 1, at most every 50 ms, and 1 at the end
@@ -32,7 +31,8 @@ export async function loadModel(
   const timer = onProgress && setInterval(() => tell(library.loadProgress(context)), progressEveryMs);
   signal?.addEventListener("abort", stop, { once: true });
   try {
-    await untilAborted(library.loadModel(context, gpuLayers), signal, async () => undefined);
+    // To its end: the context may be freed only when the load has let go of it.
+    await library.loadModel(context, gpuLayers);
     if (!thrown) tell(1);
   } catch (error) {
     throw thrown ? thrown.error : error;
