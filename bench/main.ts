@@ -47,6 +47,10 @@ const benchmarks: Record<
     what: "from typing npm start to the first letter of the answer",
     load: () => import("./first-token/first-token.ts"),
   },
+  runtimes: {
+    what: "the same prompt to llama.cpp and LiteRT-LM: text, first token, tokens per second, memory",
+    load: () => import("./runtimes/runtimes.ts"),
+  },
   streams: {
     what: "eight streams at once, beside file reads and a 5 ms timer",
     load: () => import("./streams/streams.ts"),

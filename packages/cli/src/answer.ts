@@ -50,17 +50,21 @@ export async function answer(
   }
 }
 
-/** The report in two lines for people. */
+function cacheText({ map, exact, typeK, typeV, bytesPerToken }: NonNullable<StreamReport["kv"]>): string {
+  const through = map ? ` through map ${map.statisticsSha256.slice(0, 8)}` : "";
+  const { tokens, sinks } = exact;
+  const kept = tokens + sinks > 0 ? `, exact ${tokens} + ${sinks}` : "";
+  return `K ${typeK}, V ${typeV}${through}${kept}: ${countText(bytesPerToken)} KV bytes a token`;
+}
+
+/** The report in two lines for people; runtimes other than llama.cpp say nothing of their cache. */
 export function reportText(report: StreamReport): string {
-  const { kv, timing } = report;
+  const { timing } = report;
+  const kv = report.kv as StreamReport["kv"] | undefined;
   const where = [`${report.runtime} ${report.runtimeVersion}`, report.device];
-  const map = kv.map ? ` through map ${kv.map.statisticsSha256.slice(0, 8)}` : "";
-  const { tokens, sinks } = kv.exact;
-  const exact = tokens + sinks > 0 ? `, exact ${tokens} + ${sinks}` : "";
-  const cache = `K ${kv.typeK}, V ${kv.typeV}${map}${exact}: ${countText(kv.bytesPerToken)} KV bytes a token`;
   const speed = timing.decodeTokens > 1 ? ` at ${timing.tokensPerSecond.toFixed(1)} a second` : "";
   return [
-    [...where, cache].join(" · "),
+    [...where, ...(kv ? [cacheText(kv)] : [])].join(" · "),
     [
       `${countText(timing.promptTokens)} prompt tokens${timing.reusedTokens > 0 ? ` after ${countText(timing.reusedTokens)} kept` : ""}`,
       `first token after ${durationText(timing.timeToFirstTokenMs)}`,

@@ -9,6 +9,8 @@ export interface ModelPlace {
   gguf: string | undefined;
   /** the bundle's folder, if it is one */
   bundle: string | undefined;
+  /** the only runtime that reads this kind of file */
+  runtime?: string;
 }
 
 /**
@@ -21,7 +23,8 @@ export async function placeModel(model: string, runtime: string | undefined): Pr
   const path = resolve(model);
   const found = findKnownModel(model) ? undefined : await stat(path).catch(() => undefined);
   const isFolder = found?.isDirectory() ?? false;
-  if (found && artifactOf(path, isFolder)) return { path, gguf: undefined, bundle: undefined };
+  const artifact = found && artifactOf(path, isFolder);
+  if (artifact) return { path, gguf: undefined, bundle: undefined, runtime: artifact.runtime };
   if (isFolder) {
     const artifacts = await findArtifacts(path);
     const isForeign = runtime !== undefined && !/^llama\.?cpp$/i.test(runtime);

@@ -101,6 +101,10 @@ describe("LiteRT-LM", { skip: noLitert }, () => {
   });
 
   test("what it cannot give is refused by name", async () => {
+    await assert.rejects(Inference.open(tinyModel, { libraryPath, cacheTypeK: "turbo4" }), {
+      code: "BACKEND_UNAVAILABLE",
+      message: /litert-lm": cache_type_k needs the capability kv-types/,
+    });
     await using tiny = await Inference.open(tinyModel, { libraryPath });
     await assert.rejects(textOf(tiny.stream("one", { repeatPenalty: 1.2 })), {
       code: "BACKEND_UNAVAILABLE",
