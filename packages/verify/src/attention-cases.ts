@@ -1,11 +1,11 @@
-import type { FormatName, KvFormat } from "@eliza-inference/codecs";
+import type { FormatName } from "@eliza-inference/codecs";
 import type { KernelEntry, RowFormat } from "./device.ts";
 import { fittingFormat } from "./format-of.ts";
 import { floatFromHalf } from "./half-queries.ts";
 import type { KernelCase, PlannedCase } from "./kernel-case.ts";
 import { isPlain, type PlainName, plainFormat } from "./plain-formats.ts";
 import { Random } from "./random.ts";
-import { randomRows } from "./rows.ts";
+import { randomCache, randomHalves } from "./rows.ts";
 import { trellisCodebooks } from "./trellis-buffers.ts";
 
 /**
@@ -95,11 +95,6 @@ const MORE_PAIRS = [
 
 const MINUS_INFINITY = 0xfc00;
 
-/** fp16 numbers of either sign between 0.25 and 4. */
-function randomHalves(count: number, random: Random): Uint16Array {
-  return Uint16Array.from({ length: count }, () => 0x3400 + random.below(0x1000) + 0x8000 * random.below(2));
-}
-
 /** An fp16 mask that hides a third of the rows from each query. */
 function randomMask(count: number, random: Random): Uint16Array {
   const mask = randomHalves(count, random);
@@ -120,18 +115,6 @@ function stridesOf(shape: AttentionShape, rowBytes: number): Strides {
   }
   const head = Math.ceil((rowBytes * tokens) / 16) * 16;
   return { row: rowBytes, head, seq: head * kvHeads };
-}
-
-/** Encoded rows whose scales, or values, are of ordinary size. */
-function randomCache(codec: KvFormat, count: number, random: Random): Uint8Array {
-  if (codec.name === "f16") return new Uint8Array(randomHalves(count * codec.headDim, random).buffer);
-  const bytes = randomRows(codec, count, random, "normal");
-  if (!isPlain(codec.name)) return bytes;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at < bytes.length; at += codec.blockBytes) {
-    view.setUint16(at, 0x2400 + random.below(0x800), true); // 1/64 to 1/16
-  }
-  return bytes;
 }
 
 /** Random rows of a format where the strides say, and their values. */

@@ -10,6 +10,7 @@ import { answer } from "../answer.ts";
 import { type CommandLine, UsageError } from "../command-line.ts";
 import { converse } from "../conversation.ts";
 import type { Host, Input } from "../host.ts";
+import { waitForMap } from "../made-map.ts";
 import { openModel } from "../open-model.ts";
 import type { Reporter } from "../reporter.ts";
 
@@ -41,7 +42,7 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
     const { model: about, preset, hint } = opened.report();
     const answers = about.chatTemplate !== "";
     if (preset) reporter.note(`cache ${preset.name}: ${preset.why}`);
-    if (preset && hint) reporter.note(hint);
+    if (hint && (preset || line.text("kv-map") === "make")) reporter.note(hint);
     if (!answers && (converses || line.isSet("system"))) {
       throw new UsageError(
         `${model} has no chat template: it continues a text, and knows no ${converses ? "conversation" : "system message"}`,
@@ -51,11 +52,17 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
     const system = line.text("system");
     const before: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
     const options = streamOptions(line);
-    if (converses) return await converse(host, opened, before, options, reporter);
+    if (converses) {
+      const status = await converse(host, opened, before, options, reporter);
+      await waitForMap(opened, reporter);
+      return status;
+    }
     if (!answers && !isRaw) reporter.note(`${model} has no chat template: it continues the prompt`);
     const input = answers && !isRaw ? [...before, { role: "user" as const, content: prompt }] : prompt;
     const start = (signal: AbortSignal) => opened.stream(input, { ...options, signal });
-    return (await answer(host, start, reporter)).status;
+    const { status } = await answer(host, start, reporter);
+    if (status === 0) await waitForMap(opened, reporter);
+    return status;
   } finally {
     await opened.close();
   }
