@@ -2,6 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 // Encodes cached rows; kernels/portable/set_rows.inc says how.
 #include "portable.glsl"
+#include "exact-arithmetic.glsl"
 #define THREADS 128u
 #define HEAD_DIM p.head_dim
 layout(local_size_x = 128) in;
@@ -17,23 +18,6 @@ layout(std430, binding = 4) readonly buffer Projection { float projection[]; };
 layout(push_constant) uniform Params { SetRowsParams p; };
 
 void store(uint pair, uint bits) { rows[pair] = uint16_t(bits); }
-// Each operation rounds on its own.
-float add_exact(float a, float b) {
-    precise float sum = a + b;
-    return sum;
-}
-float multiply_exact(float a, float b) {
-    precise float product = a * b;
-    return product;
-}
-float divide_exact(float a, float b) {
-    precise float quotient = a / b;
-    return quotient;
-}
-float root_exact(float a) {
-    precise float root = sqrt(a);
-    return root;
-}
 
 shared float turned[128], unit[128], level[128], lanes[128];
 shared uint codes[128], states[128], chosen[256], choices[1024];

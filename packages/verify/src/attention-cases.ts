@@ -31,7 +31,8 @@ interface AttentionShape {
   readonly exact?: number;
   /** "head": a head's rows lie together. "token": all heads of a position do, as in llama.cpp's cache. */
   readonly layout: "head" | "token";
-  readonly mask?: boolean;
+  /** "first": hides everything from the first position of each sequence too. */
+  readonly mask?: boolean | "first";
   readonly sinks?: boolean;
   /** Position of the first query; later tokens are hidden from it. */
   readonly causalFrom?: number;
@@ -64,6 +65,7 @@ const LONG: readonly AttentionShape[] = [
   { ...ONE, heads: 4, kvHeads: 1, tokens: 400, blocks: 7, long: true },
   { ...ONE, heads: 16, kvHeads: 1, tokens: 100, mask: true, exact: 40, long: true },
   { ...ONE, positions: 5, heads: 2, kvHeads: 2, tokens: 150, layout: "token", causalFrom: 140, long: true },
+  { ...ONE, positions: 2, heads: 3, kvHeads: 3, tokens: 50, mask: "first", long: true },
   { ...ONE, heads: 2, kvHeads: 1, tokens: 65_603, blocks: 7, long: true },
 ];
 /** A block of queries, as a prompt has. */
@@ -194,6 +196,12 @@ function attentionCase(shape: AttentionShape, k: RowFormat, v: RowFormat): Kerne
   const values = cache(v, shape, random);
   const queries = random.floats(sequences * heads * positions * dim);
   const mask = randomMask(sequences * positions * tokens, random);
+  if (shape.mask === "first") {
+    for (let seq = 0; seq < sequences; seq++) {
+      const row = seq * positions * tokens;
+      mask.fill(MINUS_INFINITY, row, row + tokens);
+    }
+  }
   const exactMask = randomMask(sequences * positions * exact, random);
   const exactKeys = randomHalves(sequences * kvHeads * exact * dim, random);
   const exactValues = randomHalves(sequences * kvHeads * exact * dim, random);
@@ -293,7 +301,7 @@ function nameOf(shape: AttentionShape, k: RowFormat, v: RowFormat): string {
   return (
     `${k.codec.name}/${v.codec.name} d${k.codec.headDim} n_kv ${shape.tokens} seq ${shape.sequences} ` +
     `queries ${shape.positions} gqa ${shape.heads}/${shape.kvHeads} ${shape.layout} blocks ${shape.blocks}` +
-    `${shape.mask ? " mask" : ""}${shape.sinks ? " sinks" : ""}${extras.join("")}`
+    `${shape.mask ? " mask" : ""}${shape.mask === "first" ? " unseen" : ""}${shape.sinks ? " sinks" : ""}${extras.join("")}`
   );
 }
 
