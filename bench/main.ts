@@ -50,6 +50,7 @@ const benchmarks: Record<
   runtimes: {
     what: "the same prompt to llama.cpp and LiteRT-LM: text, first token, tokens per second, memory",
     load: () => import("./runtimes/runtimes.ts"),
+  },
   cancel: {
     what: "how long a cancellation takes in the middle of a prompt, beside the whole prompt",
     load: () => import("./cancel/cancel.ts"),
