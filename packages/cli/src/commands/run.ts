@@ -1,7 +1,9 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import {
   type CachePreset,
   type ChatMessage,
+  type JsonSchema,
   type OpenOptions,
   placeModel,
   type StreamOptions,
@@ -37,6 +39,7 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
   if (!converses && prompt.trim() === "")
     throw new UsageError("the prompt is empty", "Give some text to answer.");
 
+  const held = await heldTo(line);
   const opened = await openModel(host, path, openOptions(line), reporter);
   try {
     const { model: about, preset, hint } = opened.report();
@@ -51,7 +54,7 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
     }
     const system = line.text("system");
     const before: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
-    const options = streamOptions(line);
+    const options = { ...streamOptions(line), ...held };
     if (converses) {
       const status = await converse(host, opened, before, options, reporter);
       await waitForMap(opened, reporter);
@@ -100,13 +103,43 @@ function streamOptions(line: CommandLine): StreamOptions {
     temperature: line.number("temperature"),
     topP: line.number("top-p"),
     topK: line.number("top-k"),
+    minP: line.number("min-p"),
     repeatPenalty: line.number("repeat-penalty"),
+    presencePenalty: line.number("presence-penalty"),
+    frequencyPenalty: line.number("frequency-penalty"),
     seed: line.number("seed"),
   };
   for (const [name, value] of Object.entries(numbers)) {
     if (value !== undefined) options[name as keyof typeof numbers] = value;
   }
   return options;
+}
+
+/** What the answer's text is held to, from files. */
+async function heldTo(line: CommandLine): Promise<Pick<StreamOptions, "grammar" | "jsonSchema">> {
+  const [grammar, schema] = [line.text("grammar"), line.text("json-schema")];
+  const held: Pick<StreamOptions, "grammar" | "jsonSchema"> = {};
+  if (grammar !== undefined) held.grammar = await readFlagFile("grammar", grammar);
+  if (schema === undefined) return held;
+  const text = await readFlagFile("json-schema", schema);
+  try {
+    held.jsonSchema = JSON.parse(text) as JsonSchema;
+  } catch (error) {
+    throw new UsageError(
+      `${schema} is no JSON: ${(error as Error).message}`,
+      "Give a file with a JSON schema.",
+    );
+  }
+  return held;
+}
+
+async function readFlagFile(flag: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--${flag}: ${path} cannot be read (${code})`, "Give the path of a file.");
+  }
 }
 
 async function readAll(input: Input): Promise<string> {
