@@ -74,8 +74,6 @@ export interface RuntimeReport {
   context: {
     /** tokens a stream can hold */
     size: number;
-    /** of them, how many are beyond what the model was trained on: there answers may lose their sense */
-    beyondTrained: number;
     used: number;
     batchSize: number;
     ubatchSize: number;
@@ -156,8 +154,8 @@ export interface InferenceReport extends RuntimeReport {
 
 export type FinishReason = "none" | "running" | "stop" | "length" | "context" | "error" | "cancelled";
 
-/** What one generation took. */
-export interface GenerationReport {
+/** What runs, and what one generation took. */
+export interface StreamReport extends RuntimeReport {
   timing: {
     promptTokens: number;
     /** tokens that were in the cache already */
@@ -177,6 +175,3 @@ export interface GenerationReport {
   /** tokens that the runtime guessed ahead for this generation, and how many of them were right */
   speculation: { drafted: number; accepted: number };
 }
-
-/** What runs, and what one generation took. */
-export interface StreamReport extends RuntimeReport, GenerationReport {}

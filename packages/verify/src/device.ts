@@ -56,9 +56,7 @@ export type FamilyName =
   | "decode"
   | "prepare_query"
   | "attention"
-  | "fused_attention"
-  | "cache_rows"
-  | "set_rows";
+  | "fused_attention";
 
 /** A format that a kernel reads, with every choice of options that its cases are made for. */
 export interface KernelFormat {

@@ -1,5 +1,7 @@
 #include "runtimes/llama/factory.h"
 
+#include <string_view>
+
 #include "error/failure.h"
 #include "runtimes/llama/engine-registry.h"
 #include "runtimes/llama/model.h"
@@ -22,6 +24,7 @@ class LlamaFactory final : public LlmBackendFactory {
     Verdict available() const override { return {}; }
 
     Verdict can_serve(const char *bundle) const override {
+        if (std::string_view(bundle).ends_with(".litertlm")) return Verdict::no("it is no .gguf file");
         try {
             find_gguf(bundle);
             return {};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "error/failure.h"
+#include "lifetime/stop-at-exit.h"
 #include "runtimes/worker/token-source.h"
 #include "streaming/output-queue.h"
 #include "streaming/prompt-rules.h"
@@ -33,7 +34,7 @@ struct WorkerTiming {
     std::string stop_sequence; // the stop string that ended it
 };
 
-class WorkerSession final : public LlmBackendSession {
+class WorkerSession final : public LlmBackendSession, public Stoppable {
   public:
     WorkerSession(std::string runtime, PollHub &hub, std::unique_ptr<TokenSource> source, const StreamOptions &options)
         : runtime_(std::move(runtime)), source_(std::move(source)),
@@ -48,10 +49,17 @@ class WorkerSession final : public LlmBackendSession {
             changed_.notify_all();
         });
         thread_ = std::thread([this] { loop(); });
+        stop_at_exit(this);
+        renew_exit_handler(); // the source has opened a runtime, which may have made static objects
     }
 
     ~WorkerSession() override {
+        forget_at_exit(this);
         queue_.set_demand(nullptr);
+        stop();
+    }
+
+    void stop() override {
         queue_.cancel();
         {
             const std::lock_guard lock(mutex_);
@@ -59,7 +67,10 @@ class WorkerSession final : public LlmBackendSession {
             changed_.notify_all();
         }
         source_->cancel();
+        const std::lock_guard once(stop_mutex_);
+        if (!thread_.joinable()) return;
         thread_.join();
+        source_->keep(0); // it waits for what it computes ahead
     }
 
     Capabilities capabilities() const override { return source_->capabilities(); }
@@ -156,9 +167,7 @@ class WorkerSession final : public LlmBackendSession {
 
     int generation_report(std::string *text, char **) override {
         const std::lock_guard lock(mutex_);
-        json report = generation_part();
-        report["used"] = sequence_.size();
-        *text = report.dump(-1, ' ', false, json::error_handler_t::replace);
+        *text = generation_part().dump(-1, ' ', false, json::error_handler_t::replace);
         return ELIZA_OK;
     }
 
@@ -299,6 +308,7 @@ class WorkerSession final : public LlmBackendSession {
         source_->cancel();
         lock.lock();
         const Pause pause(*this, lock);
+        if (stopping_) return 0;
         const int32_t kept = source_->keep(std::min(n_keep, static_cast<int32_t>(sequence_.size())));
         sequence_.resize(static_cast<size_t>(kept));
         prompt_.clear();
@@ -333,6 +343,7 @@ class WorkerSession final : public LlmBackendSession {
     int paused_ = 0;
     bool cancelled_ = false;
     bool stopping_ = false;
+    std::mutex stop_mutex_;
     std::thread thread_;
 };
 

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { diskError, FetchError } from "@eliza-inference/fetch";
-import type { Entry, ZipFile } from "yauzl";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
 
 /** More than any archive that is fetched here holds. */
 const mostFiles = 10_000;
@@ -83,7 +83,6 @@ async function unpackInto(archive: string, folder: string, options: UnpackOption
 
 async function openZip(archive: string): Promise<ZipFile> {
   try {
-    const { openPromise } = await import("yauzl");
     return await openPromise(archive, { lazyEntries: true, autoClose: false });
   } catch (error) {
     throw typeof Reflect.get(Object(error), "code") === "string" ? error : broken(archive, error);

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { Inference } from "../../src/inference.ts";
 import { libraryUnderTest, picoModel } from "../engine/engine-under-test.ts";
 import { noLitert, tinyModel } from "./litert-under-test.ts";
 
 const libraryPath = await libraryUnderTest();
+const endingProgram = fileURLToPath(new URL("../engine/ending-program.ts", import.meta.url));
 const expected = JSON.parse(
   await readFile(new URL("../../../../models/tiny/expected.json", import.meta.url), "utf8"),
 ) as Record<string, string>;
@@ -115,6 +118,21 @@ describe("LiteRT-LM", { skip: noLitert }, () => {
       code: "NOT_IMPLEMENTED",
       message: /lacks the capability slots/,
     });
+  });
+
+  test("a process that ends in the middle of a generation ends as it should", async () => {
+    for (const [way, status] of [
+      ["exit", 7],
+      ["uncaught", 1],
+      ["SIGINT handled", 130],
+      ["terminate again", 0],
+    ] as const) {
+      for (let round = 0; round < 2; round++) {
+        const args = ["--conditions=source", "--import", "tsx", endingProgram, tinyModel, libraryPath, way];
+        const end = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+        assert.deepEqual([end.status, end.signal], [status, null], `${way}: ${end.stderr}`);
+      }
+    }
   });
 
   test("llama.cpp and LiteRT-LM answer side by side in one process", async () => {

@@ -34,8 +34,9 @@ void DecodeRun::take_chunk(const void *chunk) {
             received_ += 1;
         }
         if (error != nullptr) error_ = error[0] != '\0' ? error : "an error without a message";
-        pause = may_pause_ && !cancelling_ && !final &&
-                (texts_.size() >= AHEAD || (received_ >= QUANTUM && engine_.turn.wanted()));
+        const bool makes_way =
+            may_pause_ && (texts_.size() >= AHEAD || (received_ >= QUANTUM && engine_.turn.wanted()));
+        pause = !cancelling_ && !final && (makes_way || cancel_requested_);
         if (pause) cancelling_ = true;
     }
     if (pause) engine_.api.session_cancel_process(session_);
@@ -62,10 +63,19 @@ DecodeRun::Output DecodeRun::next() {
     return {"", End::FAILED, error_};
 }
 
-bool DecodeRun::cancel() {
+void DecodeRun::request_cancel() {
+    {
+        const std::lock_guard lock(mutex_);
+        cancel_requested_ = true;
+        if (received_ == 0 || cancelling_ || ended_) return;
+        cancelling_ = true;
+    }
     engine_.api.session_cancel_process(session_);
+}
+
+bool DecodeRun::cancel() {
+    request_cancel();
     std::unique_lock lock(mutex_);
-    cancelling_ = true;
     const bool ended = changed_.wait_for(lock, time_limit(), [&] { return ended_; });
     texts_.clear();
     return ended;

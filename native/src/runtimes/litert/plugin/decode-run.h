@@ -30,7 +30,10 @@ class DecodeRun {
     bool start();
     // The next text, or how the run ended. SILENT: the library said nothing within the limit; it still runs.
     Output next();
-    // Waits for the end and forgets what was not read. False: the library said nothing within the limit.
+    // From any thread, also after the end: it is to end, after its first text, since the library never answers a request
+    // that is cancelled before it began.
+    void request_cancel();
+    // The same; waits for the end and forgets what was not read. False: the library said nothing within the limit.
     bool cancel();
 
   private:
@@ -44,7 +47,8 @@ class DecodeRun {
     std::condition_variable changed_;
     std::deque<std::string> texts_;
     size_t received_ = 0;
-    bool cancelling_ = false;
+    bool cancel_requested_ = false;
+    bool cancelling_ = false; // the library was told
     bool ended_ = false;
     std::string error_;
 };

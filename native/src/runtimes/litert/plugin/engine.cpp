@@ -21,8 +21,8 @@ std::mutex engines_mutex;
 using EngineKey = std::tuple<std::string, int32_t, bool>;
 
 std::map<EngineKey, std::weak_ptr<Engine>> &engines() {
-    static std::map<EngineKey, std::weak_ptr<Engine>> known;
-    return known;
+    static auto *const known = new std::map<EngineKey, std::weak_ptr<Engine>>; // never destroyed: threads outlive exit
+    return *known;
 }
 
 struct Retained {
@@ -33,8 +33,8 @@ struct Retained {
 std::mutex retained_mutex;
 
 std::map<std::pair<std::string, int32_t>, Retained> &retained() {
-    static std::map<std::pair<std::string, int32_t>, Retained> known;
-    return known;
+    static auto *const known = new std::map<std::pair<std::string, int32_t>, Retained>;
+    return *known;
 }
 
 constexpr int TOKEN_TEXT = 0;

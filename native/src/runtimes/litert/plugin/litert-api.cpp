@@ -97,7 +97,7 @@ Loaded load(const fs::path &path) {
 
 LoadedApi load_litert() {
     static std::mutex mutex;
-    static std::map<fs::path, Loaded> libraries;
+    static auto &libraries = *new std::map<fs::path, Loaded>; // never destroyed: threads outlive exit
     const fs::path path = library_path();
     const std::lock_guard lock(mutex);
     auto found = libraries.find(path);

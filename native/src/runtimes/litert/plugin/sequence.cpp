@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 #include "error/failure.h"
 #include "runtimes/litert/plugin/prompt-text.h"
@@ -46,7 +47,7 @@ Sequence::~Sequence() {
         delete_session();
     } catch (const std::exception &) {
         // The library did not come back: its session, and a run that it may still call, stay.
-        (void)run_.release();
+        new std::shared_ptr<DecodeRun>(run_);
     }
 }
 
@@ -69,7 +70,6 @@ void Sequence::make_session() {
     if (session == nullptr) {
         throw Failure(Code::CONTEXT_FAILED, "LiteRT-LM makes no session: " + error, "close other streams first");
     }
-    const std::lock_guard lock(handle_mutex_);
     session_ = session;
     held_ = 0;
     moved_ = false;
@@ -77,11 +77,7 @@ void Sequence::make_session() {
 
 void Sequence::delete_session() {
     if (engine_->lost) return;
-    void *session = nullptr;
-    {
-        const std::lock_guard lock(handle_mutex_);
-        std::swap(session, session_);
-    }
+    void *const session = std::exchange(session_, nullptr);
     if (session == nullptr) return;
     const LitertApi *const api = &api_;
     // The engine must outlive a deletion that does not come back.
@@ -189,18 +185,26 @@ void Sequence::start_run() {
         throw;
     }
     derived_ = 0;
-    run_ = std::make_unique<DecodeRun>(*engine_, session_, sampling_.greedy());
-    if (run_->start()) return;
-    run_.reset();
+    auto run = std::make_shared<DecodeRun>(*engine_, session_, sampling_.greedy());
+    if (run->start()) {
+        set_run(std::move(run));
+        if (cancelled_) run_->request_cancel(); // it may have been asked before
+        return;
+    }
     moved_ = true;
     throw Failure(Code::NATIVE_FAULT, "LiteRT-LM does not generate: " + last_error(api_), "reset the stream");
+}
+
+void Sequence::set_run(std::shared_ptr<DecodeRun> run) {
+    const std::lock_guard lock(run_mutex_);
+    run_ = std::move(run);
 }
 
 void Sequence::stop_run() {
     if (run_ != nullptr) {
         if (engine_->lost) lose("a generation");
         if (!run_->cancel()) lose("a generation that was cancelled");
-        run_.reset();
+        set_run(nullptr);
         moved_ = true;
     }
     ready_.clear();
@@ -223,11 +227,8 @@ void Sequence::take_text(const std::string &text) {
 }
 
 bool Sequence::ended(const DecodeRun::Output &output) {
-    if (output.end == DecodeRun::End::SILENT) {
-        api_.session_cancel_process(session_);
-        lose("generating a token");
-    }
-    run_.reset();
+    if (output.end == DecodeRun::End::SILENT) lose("generating a token");
+    set_run(nullptr);
     moved_ = true;
     switch (output.end) {
     case DecodeRun::End::STOPPED:
@@ -287,8 +288,9 @@ int32_t Sequence::keep(int32_t n_keep) {
 
 void Sequence::cancel() {
     cancelled_ = true;
-    const std::lock_guard lock(handle_mutex_);
-    if (session_ != nullptr && !engine_->lost) api_.session_cancel_process(session_);
+    // A prompt is computed to the end of its piece; the library leaves it no sooner.
+    const std::lock_guard lock(run_mutex_);
+    if (run_ != nullptr && !engine_->lost) run_->request_cancel();
 }
 
 void Sequence::set_sampling(const Sampling &sampling, bool new_seed) {

@@ -57,6 +57,7 @@ class Sequence {
     void feed(const int32_t *ids, size_t count);
     int32_t current_step() const;
     void start_run();
+    void set_run(std::shared_ptr<DecodeRun> run);
     // Ends the run, if there is one; ids_ is then what was read of it.
     void stop_run();
     void take_text(const std::string &text);
@@ -69,15 +70,15 @@ class Sequence {
     const int32_t context_size_;
     Sampling sampling_;
 
-    std::mutex handle_mutex_; // guards session_ against cancel
     void *session_ = nullptr;
     std::atomic<bool> cancelled_ = false;
 
     std::vector<int32_t> ids_;
-    size_t held_ = 0;    // of ids_, how many the library holds in the same tokens
-    bool moved_ = false; // it stands elsewhere than after them
-    int32_t lead_ = 0;   // tokens that it holds before ids_: its start token, where ids_ does not begin with it
-    std::unique_ptr<DecodeRun> run_;
+    size_t held_ = 0;      // of ids_, how many the library holds in the same tokens
+    bool moved_ = false;   // it stands elsewhere than after them
+    int32_t lead_ = 0;     // tokens that it holds before ids_: its start token, where ids_ does not begin with it
+    std::mutex run_mutex_; // guards run_ against cancel
+    std::shared_ptr<DecodeRun> run_;
     size_t derived_ = 0;      // ids of the run's text
     std::deque<Token> ready_; // of these, what was not asked for yet
 };
