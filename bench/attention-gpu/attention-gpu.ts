@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const SOURCE = join(HERE, "../../kernels/cuda/attention.cu");
+const KERNELS = join(HERE, "../../kernels/cuda");
 const PAIRS = [
   "turbo4-turbo4-128",
   "q4_0-q4_0-128",
@@ -37,8 +37,8 @@ function definitions(pair: string): string[] {
 }
 
 /**
- * `npm run bench -- attention-gpu [--architecture 90a] [--check] [--layouts by_head,by_token] [--masked] [PAIR …]`:
- * microseconds of a decode step and the ratio to PyTorch's best bf16 scaled_dot_product_attention in the same run.
+ * `npm run bench -- attention-gpu [--architecture 90a] [--check] [--prefill] [--layouts by_token,by_head] [--masked] [PAIR …]`:
+ * microseconds of a decode step (--prefill: of 512 queries) and the ratio to PyTorch's best bf16 scaled_dot_product_attention in the same run.
  * Needs an NVIDIA GPU of compute capability 9.0, nvcc and a python3 with PyTorch. Prints a JSON object a line.
  */
 export async function run(args: readonly string[]): Promise<void> {
@@ -48,7 +48,8 @@ export async function run(args: readonly string[]): Promise<void> {
     options: {
       architecture: { type: "string", default: "90a" },
       check: { type: "boolean", default: false },
-      layouts: { type: "string", default: "by_head" },
+      layouts: { type: "string", default: "by_token,by_head" },
+      prefill: { type: "boolean", default: false },
       masked: { type: "boolean", default: false },
     },
   });
@@ -57,15 +58,19 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const target = `-gencode=arch=compute_${values.architecture},code=sm_${values.architecture}`;
     for (const pair of pairs) {
-      const output = join(folder, `${pair}.cubin`);
-      process.exitCode = program("nvcc", [
-        ...[target, "-std=c++17", "-cubin", "-O3"],
-        ...definitions(pair),
-        ...[SOURCE, "-o", output],
-      ]);
-      if (process.exitCode) return;
+      for (const [source, suffix] of [
+        ["attention.cu", ""],
+        ["attention_prefill.cu", "-prefill"],
+      ] as const) {
+        process.exitCode = program("nvcc", [
+          ...[target, "-std=c++17", "-cubin", "-O3"],
+          ...definitions(pair),
+          ...[join(KERNELS, source), "-o", join(folder, `${pair}${suffix}.cubin`)],
+        ]);
+        if (process.exitCode) return;
+      }
     }
-    const what = values.check ? ["check"] : ["time"];
+    const what = [values.check ? "check" : values.prefill ? "prefill" : "time"];
     const options = values.check ? [] : ["--layouts", values.layouts, ...(values.masked ? ["--masked"] : [])];
     process.exitCode = program("python3", [join(HERE, "measure.py"), folder, ...what, ...pairs, ...options]);
   } finally {

@@ -1,6 +1,6 @@
 """Decode attention on an NVIDIA GPU: our kernels' errors and times beside PyTorch's bf16 scaled_dot_product_attention.
 
-measure.py FOLDER check|time ... : FOLDER holds K-V-D.cubin files of kernels/cuda/attention.cu. Prints a JSON object a line.
+measure.py FOLDER check|time ... : FOLDER holds K-V-D.cubin files of kernels/cuda/attention.cu, K-V-D-prefill.cubin of attention_prefill.cu. Prints a JSON object a line.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TABLES = Path(__file__).resolve().parents[2] / "kernels" / "tables"
+MOST_DECODE_ROWS = 16  # of queries: with more, prefill
 HEADROOM = 320 << 20  # bytes that inputs rotate over, several times the L2
 DEV = "cuda"
 
@@ -146,23 +147,31 @@ class Kernel:
     def __init__(self, folder, k, v, dim):
         self.cuda = ctypes.CDLL("libcuda.so.1")
         self.k, self.v, self.dim = k, v, dim
-        image = Path(folder, f"{k}-{v}-{dim}.cubin").read_bytes()
-        module = ctypes.c_void_p()
-        check_call(self.cuda.cuModuleLoadData(ctypes.byref(module), image), "load")
         self.shapes = {}
-        for heads, packed in ((4, False), (8, False), (4, True), (8, True)):
-            function = ctypes.c_void_p()
-            name = f"eliza_attention_h{heads}{'_packed' if packed else ''}"
+
+        def load(name):
+            module = ctypes.c_void_p()
+            check_call(self.cuda.cuModuleLoadData(ctypes.byref(module), Path(folder, f"{name}.cubin").read_bytes()), "load")
+            return module
+
+        def constant(module, what):
+            address, size, value = ctypes.c_uint64(), ctypes.c_size_t(), ctypes.c_uint32()
+            check_call(self.cuda.cuModuleGetGlobal_v2(ctypes.byref(address), ctypes.byref(size), module, what.encode()), what)
+            check_call(self.cuda.cuMemcpyDtoH_v2(ctypes.byref(value), address, 4), what)
+            return value.value
+
+        decode, prefill = load(f"{k}-{v}-{dim}"), load(f"{k}-{v}-{dim}-prefill")
+        self.prefill_rows = constant(prefill, "eliza_attention_prefill_rows")
+        kinds = {(heads, packed): f"h{heads}{'_packed' if packed else ''}" for heads in (4, 8) for packed in (False, True)}
+        if self.prefill_rows:
+            kinds["prefill"] = "prefill"
+        for kind, suffix in kinds.items():
+            function, name = ctypes.c_void_p(), f"eliza_attention_{suffix}"
+            module = prefill if kind == "prefill" else decode
             check_call(self.cuda.cuModuleGetFunction(ctypes.byref(function), module, name.encode()), name)
-            numbers = {}
-            for what in ("threads", "shared"):
-                address, size = ctypes.c_uint64(), ctypes.c_size_t()
-                check_call(self.cuda.cuModuleGetGlobal_v2(ctypes.byref(address), ctypes.byref(size), module, f"{name}_{what}".encode()), what)
-                value = ctypes.c_uint32()
-                check_call(self.cuda.cuMemcpyDtoH_v2(ctypes.byref(value), address, 4), what)
-                numbers[what] = value.value
-            check_call(self.cuda.cuFuncSetAttribute(function, 8, numbers["shared"]), "shared memory")
-            self.shapes[heads, packed] = (function, numbers["threads"], numbers["shared"])
+            threads, shared = constant(module, f"{name}_threads"), constant(module, f"{name}_shared")
+            check_call(self.cuda.cuFuncSetAttribute(function, 8, shared), "shared memory")
+            self.shapes[kind] = (function, threads, shared)
 
 
 def make_books():
@@ -182,18 +191,19 @@ class Launch:
         n_head_kv = k_stride[3]
         group = n_head // n_head_kv
         rows = n_query * group
-        self.heads = 4 if rows <= 4 else 8
+        prefill = rows > MOST_DECODE_ROWS and kernel.prefill_rows > 0
+        self.heads = kernel.prefill_rows if prefill else 4 if rows <= 4 else 8
         packed = all(
             stride[0] == row_bytes(kind, dim) and kind != "f16" and all(x % 16 == 0 for x in stride[1:3]) and rows_.data_ptr() % 16 == 0
             for kind, stride, rows_ in ((kernel.k, k_stride, k), (kernel.v, v_stride, v))
         )
-        self.function, self.threads, self.shared = kernel.shapes[self.heads, packed]
+        self.function, self.threads, self.shared = kernel.shapes["prefill" if prefill else (self.heads, packed)]
         chunks = (rows + self.heads - 1) // self.heads
         items = n_seq * n_head_kv * chunks
-        self.blocks = max(1, min(blocks, items * ((n_kv + 31) // 32)))
+        self.blocks = items if prefill else max(1, min(blocks, items * ((n_kv + 31) // 32)))
         max_parts = self.blocks + 18
         self.out = torch.full((n_seq, n_query, n_head, dim), math.nan, device=DEV)
-        size = (items * 4 + 127) // 128 * 128 + items * max_parts * self.heads * (dim + 2) * 4
+        size = 4 if prefill else (items * 4 + 127) // 128 * 128 + items * max_parts * self.heads * (dim + 2) * 4
         self.workspace = torch.zeros(size, dtype=torch.uint8, device=DEV)
         flags = (mask is not None) | (sinks is not None) << 1 | (causal_from is not None) << 2 | (window > 0) << 3
         self.keep = [q, k, v, mask, sinks, exact]
@@ -264,6 +274,10 @@ CHECKS = [
     (2, 1, 6, 1, 2049, by_head, {"soft_cap": 20.0, "exact": 7, "mask": True, "sinks": True}),
     (1, 5, 8, 8, 333, by_token, {"causal_from": 328}),
     (1, 1, 16, 1, 20000, by_head, {"window": 1500, "causal_from": 19999}),
+    (2, 70, 16, 2, 1033, by_token, {"mask": True, "sinks": True, "exact": 132}),
+    (1, 300, 8, 2, 1500, by_token, {"causal_from": 1200, "window": 700, "max_bias": 8.0}),
+    (1, 64, 6, 3, 777, by_token, {"soft_cap": 20.0}),
+    (1, 512, 4, 1, 4096, by_head, {"causal_from": 3584}),
 ]
 
 
@@ -366,6 +380,7 @@ def graph_time(calls):
 
 TIMES = {"b1-131072": (1, 32, 8, 128, 131072), "b8-32768": (8, 32, 8, 128, 32768), "b1-8192": (1, 32, 8, 128, 8192),
          "d256-b8-32768": (8, 4, 1, 256, 32768), "b1-32768": (1, 32, 8, 128, 32768)}
+QUERIES = 512  # of a prefill's block
 
 
 def sdpa_time(case, n_query=1):
@@ -408,7 +423,7 @@ def copy_rate():
     return 2 * a.numel() / graph_time([lambda: b.copy_(a)] * 4) / 1000
 
 
-def decode_time(kernel, case, sdpa, copy, layout=by_head, blocks=132, masked=False, label=""):
+def decode_time(kernel, case, sdpa, copy, layout=by_token, blocks=132, masked=False, label="", n_query=1):
     batch, n_head, n_head_kv, dim, n_kv = TIMES[case]
     size = batch * n_head_kv * n_kv * (row_bytes(kernel.k, dim) + row_bytes(kernel.v, dim))
     sets = max(1, -(-HEADROOM // size))
@@ -416,11 +431,11 @@ def decode_time(kernel, case, sdpa, copy, layout=by_head, blocks=132, masked=Fal
     for _ in range(sets):
         k, ks, _ = layout(kernel.k, dim, batch, n_head_kv, n_kv)
         v, vs, _ = layout(kernel.v, dim, batch, n_head_kv, n_kv)
-        q = torch.randn(batch, n_head, 1, dim, device=DEV)
-        mask = torch.zeros(batch, 1, n_kv, device=DEV).half() if masked else None
+        q = torch.randn(batch, n_head, n_query, dim, device=DEV)
+        mask = torch.zeros(batch, n_query, n_kv, device=DEV).half() if masked else None
         launches.append(Launch(kernel, q, k, v, n_kv, k_stride=ks, v_stride=vs, blocks=blocks, mask=mask))
     time = graph_time([launches[i % sets].go for i in range(max(8, sets))])
-    result = {"case": case, "k": kernel.k, "v": kernel.v, "layout": layout.__name__, "masked": masked, "label": label, "us": round(time, 2),
+    result = {"case": case, "k": kernel.k, "v": kernel.v, "layout": layout.__name__, "masked": masked, "queries": n_query, "label": label, "us": round(time, 2),
               "gb_s": round(size / time / 1000), "of_copy": round(size / time / 1000 / copy, 3), "ratio_to_sdpa": round(sdpa / time, 3)}
     print(json.dumps(result), flush=True)
     return result
@@ -429,11 +444,11 @@ def decode_time(kernel, case, sdpa, copy, layout=by_head, blocks=132, masked=Fal
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
-    parser.add_argument("what", choices=["check", "time"])
+    parser.add_argument("what", choices=["check", "time", "prefill"])
     parser.add_argument("pairs", nargs="+", help="K-V-D")
     parser.add_argument("--cases", default=",".join(list(TIMES)[:4]))
     parser.add_argument("--checks")
-    parser.add_argument("--layouts", default="by_head")
+    parser.add_argument("--layouts", default="by_token,by_head")
     parser.add_argument("--masked", action="store_true")
     options = parser.parse_args()
     torch.cuda.init()
@@ -449,12 +464,13 @@ def main():
         return
     copy = copy_rate()
     print(json.dumps({"device": torch.cuda.get_device_name(), "copy_gb_s": round(copy)}), flush=True)
+    n_query = QUERIES if options.what == "prefill" else 1
     for case in options.cases.split(","):
-        sdpa = sdpa_time(case)
+        sdpa = sdpa_time(case, n_query)
         for kernel in kernels:
             if kernel.dim == TIMES[case][3]:
                 for layout in options.layouts.split(","):
-                    decode_time(kernel, case, sdpa, copy, globals()[layout], masked=options.masked)
+                    decode_time(kernel, case, sdpa, copy, globals()[layout], masked=options.masked, n_query=n_query)
 
 
 main()

@@ -10,6 +10,7 @@
 #pragma once
 #include "attention_rows.cuh"
 #include "attention_shape.cuh"
+#include "codebooks.cuh"
 #include "exact_window.cuh"
 #include "head_rotation.cuh"
 #include "row_copies.cuh"
@@ -36,10 +37,17 @@ template <class S> struct DecodeAttention {
     uint8_t *k_stage, *v_stage;
     uint64_t *bars; // of keys, of values
     float *scales;  // of the tile's rows, [groups][TOKENS]
-    RowCopies<K::ROW, K::HALF, S::PACKED> keys;
-    RowCopies<V::ROW, V::HALF, S::PACKED> values;
+    using Keys = RowCopies<K::ROW, S::PACKED>;
+    using Values = RowCopies<V::ROW, S::PACKED>;
+    Keys keys;
+    Values values;
+    int key_place[2], value_place[4], key_scale_place, value_scale_place; // of the lane's rows in a stage
     VisibleRange range;
-    uint32_t row_chunks, first, last; // of the block's tiles
+    uint32_t row_chunks;
+    // Heads whose rows lie side by side are worked on at the same time by blocks side by side, since they share the
+    // units that memory is read by; in a short context, so that no block has parts of two: `side` of them, of which the block has number `own`, in `groups` groups of blocks.
+    uint32_t side, own, groups, group;
+    uint32_t first, last; // of the block's tiles, of all that its group has of its items
     int magic[4];
     float acc[TILES][ACC];
     float m, total; // of the row: largest score, sum of weights
@@ -52,24 +60,25 @@ template <class S> struct DecodeAttention {
         const uint8_t *keys, *values; // of the item's head
         uint32_t first, end;          // the item's tiles
     };
+    __device__ __forceinline__ uint32_t number(uint32_t i) const { return i * side + own; }
     __device__ __forceinline__ Item item(uint32_t i) const {
-        const uint32_t head = i / row_chunks;
-        return {head / p.n_head_kv, head % p.n_head_kv, (i % row_chunks) * HEADS};
+        const uint32_t n = number(i), head = n / row_chunks;
+        return {head / p.n_head_kv, head % p.n_head_kv, (n % row_chunks) * HEADS};
     }
     __device__ __forceinline__ float *working() const { return (float *)(shared + S::AT_WORKING); }
     __device__ __forceinline__ float *warp_sums() const { return (float *)(shared + S::AT_WARP_SUMS); }
     __device__ __forceinline__ float *query_scales() const { return (float *)(shared + S::AT_QUERY_SCALE); }
-    __device__ __forceinline__ uint32_t *counter(uint32_t i) const { return (uint32_t *)src.workspace + i; }
+    __device__ __forceinline__ uint32_t *counter(uint32_t i) const { return (uint32_t *)src.workspace + number(i); }
     __device__ __forceinline__ float *part(uint32_t i, uint32_t n) const {
         const uint32_t items = p.n_seq * p.n_head_kv * row_chunks;
         float *parts = (float *)(src.workspace + (((size_t)items * 4 + 127) & ~(size_t)127));
-        return parts + ((size_t)i * p.max_parts + n) * PART;
+        return parts + ((size_t)number(i) * p.max_parts + n) * PART;
     }
 
     __device__ __forceinline__ DecodeAttention(const AttentionSources &sources, const AttentionParams &params,
                                                uint8_t *memory)
-        : src(sources), p(params), shared(memory), warp(threadIdx.x / 32), keys(sources.k, params.k),
-          values(sources.v, params.v), range(visible_range<TOKENS>(params)) {
+        : src(sources), p(params), shared(memory), warp(threadIdx.x / 32), keys(sources.k, params.k, params),
+          values(sources.v, params.v, params), range(visible_range<TOKENS>(params, 0, params.n_query - 1)) {
         l.lane = threadIdx.x % 32;
         l.g = l.lane / 4;
         l.t4 = l.lane % 4;
@@ -80,9 +89,14 @@ template <class S> struct DecodeAttention {
         bars = (uint64_t *)(shared + S::AT_BARRIERS) + 2 * warp;
         scales = working() + warp * (S::scales(TOKENS) / 4);
         row_chunks = (p.n_query * (p.n_head / p.n_head_kv) + HEADS - 1) / HEADS;
-        const uint64_t all = (uint64_t)p.n_seq * p.n_head_kv * row_chunks * range.tiles;
-        first = (uint32_t)(blockIdx.x * all / gridDim.x);
-        last = (uint32_t)((blockIdx.x + 1) * all / gridDim.x);
+        const uint32_t heads = p.n_head_kv * row_chunks;
+        const bool few = (uint64_t)p.n_seq * heads * range.tiles < (uint64_t)gridDim.x * WARPS * 4;
+        side = (few || !S::PACKED) && gridDim.x >= heads && gridDim.x % heads * 8 <= gridDim.x ? heads : 1;
+        groups = gridDim.x / side;
+        group = blockIdx.x / side;
+        own = blockIdx.x % side;
+        first = group < groups ? (uint32_t)(group * all_tiles() / groups) : 0;
+        last = group < groups ? (uint32_t)((group + 1) * all_tiles() / groups) : 0;
 #pragma unroll
         for (int i = 0; i < 4; i++) magic[i] = (int)opaque(MAGIC);
     }
@@ -94,13 +108,15 @@ template <class S> struct DecodeAttention {
         return src.v + it.seq * p.v.seq + it.kv_head * p.v.head;
     }
 
-    __device__ __forceinline__ uint32_t block_of(uint32_t tile) const {
-        const uint64_t all = (uint64_t)p.n_seq * p.n_head_kv * row_chunks * range.tiles;
-        return (uint32_t)(((uint64_t)(tile + 1) * gridDim.x - 1) / all);
+    __device__ __forceinline__ uint64_t all_tiles() const {
+        return (uint64_t)(p.n_seq * p.n_head_kv * row_chunks / side) * range.tiles;
+    }
+    __device__ __forceinline__ uint32_t group_of(uint32_t tile) const {
+        return (uint32_t)(((uint64_t)(tile + 1) * groups - 1) / all_tiles());
     }
     // Blocks that work on an item.
     __device__ __forceinline__ uint32_t parts_of(uint32_t i) const {
-        return block_of((i + 1) * range.tiles - 1) - block_of(i * range.tiles) + 1;
+        return group_of((i + 1) * range.tiles - 1) - group_of(i * range.tiles) + 1;
     }
 
     // Begins the copies of a tile's keys or values, if the block has the tile.
@@ -120,18 +136,6 @@ template <class S> struct DecodeAttention {
             values.begin(v_stage, cursor->values, token, count, l.lane, bars + 1);
         else
             keys.begin(k_stage, cursor->keys, token, count, l.lane, bars);
-    }
-
-    // Each entry of the codebooks 32 times, so that lanes never meet in a bank.
-    __device__ __forceinline__ void spread_codebooks() const {
-        for (int base = warp * 32; base < 512; base += WARPS * 32) {
-            const uint8_t *books = (const uint8_t *)src.codebooks + base + l.lane;
-            uint32_t word = books[512] | books[1024] << 8 | books[1536] << 16;
-            if (S::ODD_RATE) word |= (uint32_t)books[(S::ODD_RATE - 1) * 512] << 24;
-#pragma unroll 4
-            for (int i = 0; i < 32; i++)
-                *(uint32_t *)(shared + S::AT_CODEBOOKS + (base + i) * 128 + l.lane * 4) = __shfl_sync(~0u, word, i);
-        }
     }
 
     __device__ __forceinline__ void load_query(const Item &it, int r, float (&x)[N]) const {
@@ -188,12 +192,13 @@ template <class S> struct DecodeAttention {
     }
 
     // The scales of a tile's rows, a token a lane; 0 for rows that are not there. Returns the largest size among them.
-    template <class T> __device__ __forceinline__ float read_scales(const uint8_t *rows, int pitch, int left) const {
+    template <class T, class Copies>
+    __device__ __forceinline__ float read_scales(const uint8_t *stage, int place, int left) const {
         float largest = 0;
 #pragma unroll
         for (int t = 0; t < TOKENS; t += 32) {
             const int token = t + l.lane;
-            const uint8_t *at = rows + token * pitch;
+            const uint8_t *at = stage + Copies::offset(t) + place;
 #pragma unroll
             for (int g = 0; g < T::GROUPS; g++) {
                 const float x = token < left ? T::scale(at, g) : 0.0f;
@@ -240,7 +245,7 @@ template <class S> struct DecodeAttention {
                 }
 #pragma unroll
                 for (int j = 0; j < 2; j++) {
-                    const uint8_t *at = rows + (16 * u + 2 * l.g + j) * keys.pitch();
+                    const uint8_t *at = rows + Keys::offset(16 * u) + key_place[j];
                     if constexpr (K::HALF)
                         half_dots<STEPS>(at, chunk, q, s[u][j], s[u][2 + j]);
                     else
@@ -423,8 +428,7 @@ template <class S> struct DecodeAttention {
                 const int tile0 = group * TILES_A_GROUP + first_tile;
 #pragma unroll
                 for (int u = 0; u < QUADS; u++)
-                    V::template load_value<S::PACKED>(codes[u], rows + (16 * u + 4 * l.t4) * values.pitch(),
-                                                      values.pitch(), tile0, l);
+                    V::template load_value<S::PACKED>(codes[u], rows + Values::offset(16 * u), value_rows(), tile0, l);
 #pragma unroll
                 for (int t = 0; t < V::LOAD_TILES; t++) {
                     int c[PLANES][4];
@@ -476,10 +480,11 @@ template <class S> struct DecodeAttention {
         for (int t = 0; t < TILES; t++)
 #pragma unroll
             for (int u = 0; u < QUADS; u++) {
-                const uint8_t *at = rows + (16 * u + 4 * l.t4) * values.pitch() + 32 * t + 4 * l.g;
+                const uint8_t *at = rows + Values::offset(16 * u) + 32 * t + 4 * l.g;
+                const FourRows four = value_rows();
                 uint32_t word[4], a[4];
 #pragma unroll
-                for (int i = 0; i < 4; i++) word[i] = lds32(at + i * values.pitch());
+                for (int i = 0; i < 4; i++) word[i] = lds32(at + four.at[i]);
                 a[0] = permute(word[0], word[1], 0x5410);
                 a[1] = permute(word[0], word[1], 0x7632);
                 a[2] = permute(word[2], word[3], 0x5410);
@@ -490,28 +495,45 @@ template <class S> struct DecodeAttention {
     }
 
     // Rows of halves that are not there must not be NaN.
-    __device__ __forceinline__ void clear_rows(uint8_t *rows, int pitch, int left) const {
-        for (int i = (left < 0 ? 0 : left) * (pitch / 4) + l.lane; i < TOKENS * (pitch / 4); i += 32)
-            *(uint32_t *)(rows + 4 * i) = 0;
+    template <class Copies> __device__ __forceinline__ void clear_rows(uint8_t *stage, int size, int left) const {
+        for (int at = Copies::offset(left < 0 ? 0 : left) + 4 * l.lane; at < size; at += 128)
+            *(uint32_t *)(stage + at) = 0;
         bulk_fence();
         __syncwarp();
     }
 
-    __device__ __forceinline__ void work_on_tile(uint32_t tile, uint32_t first_tile, const RowMask &mask, int k_skew,
-                                                 int v_skew, float query_scale, uint32_t phase) {
+    // Of the lane's four values of a quad; the compiler knows their distance where rows are packed.
+    __device__ __forceinline__ FourRows value_rows() const {
+        const int at = value_place[0];
+        if constexpr (S::PACKED)
+            return {{at, at + V::ROW, at + 2 * V::ROW, at + 3 * V::ROW}};
+        else
+            return {{at, value_place[1], value_place[2], value_place[3]}};
+    }
+    __device__ __forceinline__ void place_rows(const Item &it) {
+        const uint8_t *k = k_head(it), *v = v_head(it);
+#pragma unroll
+        for (int j = 0; j < 2; j++) key_place[j] = keys.place(k, 2 * l.g + j);
+#pragma unroll
+        for (int i = 0; i < 4; i++) value_place[i] = values.place(v, 4 * l.t4 + i);
+        key_scale_place = keys.place(k, l.lane);
+        value_scale_place = values.place(v, l.lane);
+    }
+
+    __device__ __forceinline__ void work_on_tile(uint32_t tile, uint32_t first_tile, const RowMask &mask,
+                                                 float query_scale, uint32_t phase) {
         const uint32_t token = (range.first_tile + tile - first_tile) * TOKENS;
         const int left = (int)p.n_kv - (int)token;
         float s[QUADS][4];
 
         barrier_wait(bars, phase);
-        const uint8_t *k_rows = k_stage + k_skew;
         if constexpr (K::HALF) {
-            if (left < TOKENS) clear_rows(k_stage, keys.pitch(), left);
+            if (left < TOKENS) clear_rows<Keys>(k_stage, S::K_STAGE, left);
         } else {
-            read_scales<K>(k_rows, keys.pitch(), left);
+            read_scales<K, Keys>(k_stage, key_scale_place, left);
             __syncwarp();
         }
-        score(k_rows, s);
+        score(k_stage, s);
         __syncwarp();
         begin_copies(tile + WARPS, false);
 
@@ -523,17 +545,16 @@ template <class S> struct DecodeAttention {
         const float share = weigh(s);
 
         barrier_wait(bars + 1, phase);
-        const uint8_t *v_rows = v_stage + v_skew;
         float largest = 0;
         if constexpr (V::HALF) {
-            if (left < TOKENS) clear_rows(v_stage, values.pitch(), left);
+            if (left < TOKENS) clear_rows<Values>(v_stage, S::V_STAGE, left);
         } else {
-            largest = read_scales<V>(v_rows, values.pitch(), left);
+            largest = read_scales<V, Values>(v_stage, value_scale_place, left);
             largest = __uint_as_float(__reduce_max_sync(~0u, __float_as_uint(largest)));
             __syncwarp();
             if (!(largest < 3e38f)) largest = 65504.0f;
         }
-        add_values(v_rows, s, share, largest);
+        add_values(v_stage, s, share, largest);
         __syncwarp();
         begin_copies(tile + WARPS, true);
     }
@@ -601,12 +622,12 @@ template <class S> struct DecodeAttention {
     __device__ __forceinline__ void finish_item(uint32_t i, const Item &it, uint32_t exact_parts) {
         float *sums = block_sums(), *maxima = block_maxima();
         merge_warps(sums, maxima);
-        const uint32_t first_block = block_of(i * range.tiles), parts = parts_of(i);
+        const uint32_t first_group = group_of(i * range.tiles), parts = parts_of(i);
         if (parts == 1 && exact_parts == 0) {
             write_rows(it, sums, nullptr, maxima);
             return;
         }
-        float *mine_out = part(i, blockIdx.x - first_block);
+        float *mine_out = part(i, group - first_group);
         for (int at = threadIdx.x; at < HEADS * D; at += S::THREADS) __stcg(mine_out + at, sums[at]);
         if (threadIdx.x < HEADS) {
             __stcg(mine_out + HEADS * D + threadIdx.x, maxima[2 * threadIdx.x]);
@@ -712,7 +733,7 @@ template <class S> struct DecodeAttention {
         __syncwarp();
         float query[N]; // before the copies: behind them it would wait for megabytes
         load_query(item(first / range.tiles), warp, query);
-        if (S::CODEBOOKS) spread_codebooks();
+        if (S::CODEBOOKS) spread_codebooks<S::ODD_RATE>(src.codebooks, shared + S::AT_CODEBOOKS, warp, WARPS, l.lane);
         begin_copies(first + warp, false);
         begin_copies(first + warp, true);
         uint32_t phase = 0, tile = first + warp;
@@ -725,7 +746,7 @@ template <class S> struct DecodeAttention {
             const float query_scale =
                 query_scales()[row] * (K::HALF ? 1.0f : 1.0f / 127.0f) * K::UNIT * p.scale * LOG2_E;
             const RowMask mask = row_mask(it);
-            const int k_skew = keys.skew(k_head(it)), v_skew = values.skew(v_head(it));
+            place_rows(it);
             m = LOWEST_MAX;
             total = 0;
 #pragma unroll
@@ -736,8 +757,7 @@ template <class S> struct DecodeAttention {
             if (exact_parts && begin >= first)
                 exact_part<D, HEADS>(src, p, it.seq, it.kv_head, it.first_row, warp, WARPS, l.lane,
                                      part(i, parts_of(i) + warp));
-            for (; tile < end; tile += WARPS, phase ^= 1)
-                work_on_tile(tile, begin, mask, k_skew, v_skew, query_scale, phase);
+            for (; tile < end; tile += WARPS, phase ^= 1) work_on_tile(tile, begin, mask, query_scale, phase);
             __syncthreads();
             finish_item(i, it, exact_parts);
             __syncthreads();

@@ -26,18 +26,21 @@ DEVICE float mask_slope(const AttentionParams &p, uint32_t head) {
                                 : exp2f(-p.max_bias / 2 / n * (2 * (head - p.n_head_log2) + 1));
 }
 
-// The positions that any query of a launch may see: whole tiles of them are worked on.
+// The positions that any of the queries [first_query, last_query] may see: whole tiles of them are worked on.
 struct VisibleRange {
     uint32_t first_tile, tiles;
 };
-template <int TOKENS> DEVICE VisibleRange visible_range(const AttentionParams &p) {
+template <int TOKENS>
+DEVICE VisibleRange visible_range(const AttentionParams &p, uint32_t first_query, uint32_t last_query) {
     uint32_t begin = 0, end = p.n_kv;
     if (p.flags & AttentionParams::CAUSAL) {
-        const uint32_t last = p.first_position + p.n_query;
+        const uint32_t last = p.first_position + last_query + 1;
         end = last < end ? last : end;
     }
-    if (p.flags & AttentionParams::WINDOW)
-        begin = p.first_position + 1 > p.window ? p.first_position + 1 - p.window : 0;
+    if (p.flags & AttentionParams::WINDOW) {
+        const uint32_t after = p.first_position + first_query + 1;
+        begin = after > p.window ? after - p.window : 0;
+    }
     const uint32_t first = begin / TOKENS, last = (end + TOKENS - 1) / TOKENS;
     return {first, last > first ? last - first : 1};
 }

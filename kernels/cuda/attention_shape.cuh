@@ -2,6 +2,7 @@
 // tile of values of its own in shared memory.
 #pragma once
 #include "attention_types.cuh"
+#include "row_copies.cuh"
 
 constexpr int SHARED_LIMIT = 232448; // bytes a block may have on Hopper
 
@@ -24,9 +25,8 @@ template <int D_, class K_, class V_, int HEADS_, bool PACKED_> struct Attention
     static constexpr int OUT = HEADS == 4 ? 2 : 4; // of them that are left at the end
     static constexpr int TILES = D / 16;
 
-    static BOTH_SIDES constexpr int row_room(int row, bool half) { return row + (half ? 16 : PACKED ? 0 : 8); }
-    static BOTH_SIDES constexpr int stage(int row, bool half, int tile) {
-        return round_up(tile * row_room(row, half) + 16, 128);
+    template <class T> static BOTH_SIDES constexpr int stage(int tile) {
+        return round_up(RowCopies<T::ROW, PACKED>::offset(tile) + 16, 128);
     }
     static BOTH_SIDES constexpr int scales(int tile) { return tile * larger(larger(K::GROUPS, V::GROUPS), 1) * 4; }
     static constexpr int MOST_PARTS = 192;                         // of an item: blocks, and warps of the exact window
@@ -37,9 +37,8 @@ template <int D_, class K_, class V_, int HEADS_, bool PACKED_> struct Attention
     }
     static constexpr int QUERY_BYTES = D * HEADS * (K::HALF ? 4 : 2);
     static BOTH_SIDES constexpr int needed(int warps, int tile) {
-        return warps * (stage(K::ROW, K::HALF, tile) + stage(V::ROW, V::HALF, tile)) + working(warps, tile) +
-               QUERY_BYTES + HEADS * D * 8 + warps * (HEADS * 8 + 16 + 32) + HEADS * 12 + 256 +
-               (CODEBOOKS ? 512 * 128 : 0);
+        return warps * (stage<K>(tile) + stage<V>(tile)) + working(warps, tile) + QUERY_BYTES + HEADS * D * 8 +
+               warps * (HEADS * 8 + 16 + 32) + HEADS * 12 + 256 + (CODEBOOKS ? 512 * 128 : 0);
     }
     // Many accumulators want more than the 128 registers that 16 warps leave each.
     static constexpr int MOST_WARPS = TILES * ACC <= 32 ? 16 : 8;
@@ -50,7 +49,7 @@ template <int D_, class K_, class V_, int HEADS_, bool PACKED_> struct Attention
     }
     static constexpr int WARPS = fitting(MOST_WARPS), THREADS = WARPS * 32;
 
-    static constexpr int K_STAGE = stage(K::ROW, K::HALF, TOKENS), V_STAGE = stage(V::ROW, V::HALF, TOKENS);
+    static constexpr int K_STAGE = stage<K>(TOKENS), V_STAGE = stage<V>(TOKENS);
     static constexpr int AT_WORKING = WARPS * (K_STAGE + V_STAGE);
     static constexpr int AT_QUERY = AT_WORKING + working(WARPS, TOKENS);
     static constexpr int AT_QUERY_SCALE = AT_QUERY + QUERY_BYTES;    // float [HEADS]

@@ -8,6 +8,7 @@
 // looks eight bytes up; where bit 3 of its selector is set it repeats the byte's sign instead, which gives 0 in the
 // upper half's operand (bytes below 128) and -1 in the lower half's (negative ones). So the upper entries are one more.
 #pragma once
+#include "row_copies.cuh"
 #include "warp.cuh"
 
 enum class Rotation { none, signed_tile, plain128 };
@@ -68,11 +69,11 @@ template <int D> struct Turbo4 : Nibbles<D> {
     }
 
     template <bool PACKED>
-    static __device__ __forceinline__ void load_value(ValueCodes &codes, const uint8_t *row, int pitch, int tile,
-                                                      const Lane &l) {
-        const uint8_t *at = row + tile / 2 * 18 + 2 + 2 * l.g;
-        const uint32_t even = lds16(at) + lds16(at + 2 * pitch) * 65536u;
-        const uint32_t odd = lds16(at + pitch) + lds16(at + 3 * pitch) * 65536u;
+    static __device__ __forceinline__ void load_value(ValueCodes &codes, const uint8_t *rows, const FourRows &four,
+                                                      int tile, const Lane &l) {
+        const uint8_t *at = rows + tile / 2 * 18 + 2 + 2 * l.g;
+        const uint32_t even = lds16(at + four.at[0]) + lds16(at + four.at[2]) * 65536u;
+        const uint32_t odd = lds16(at + four.at[1]) + lds16(at + four.at[3]) * 65536u;
         const uint32_t low = (even & 0x0f0f0f0fu) | ((odd * 16u) & 0xf0f0f0f0u);
         const uint32_t high = ((even >> 4) & 0x0f0f0f0fu) | (odd & 0xf0f0f0f0u);
         codes.low = permute(low, low, 0x3120);
@@ -112,11 +113,11 @@ template <int D> struct Q4_0 : Nibbles<D> {
     }
 
     template <bool PACKED>
-    static __device__ __forceinline__ void load_value(ValueCodes &codes, const uint8_t *row, int pitch, int tile,
-                                                      const Lane &l) {
-        const uint8_t *at = row + tile / 2 * 18 + 2 + 2 * l.g;
-        const uint32_t first = permute(lds16(at), lds16(at + pitch), 0x5140);
-        const uint32_t second = permute(lds16(at + 2 * pitch), lds16(at + 3 * pitch), 0x5140);
+    static __device__ __forceinline__ void load_value(ValueCodes &codes, const uint8_t *rows, const FourRows &four,
+                                                      int tile, const Lane &l) {
+        const uint8_t *at = rows + tile / 2 * 18 + 2 + 2 * l.g;
+        const uint32_t first = permute(lds16(at + four.at[0]), lds16(at + four.at[1]), 0x5140);
+        const uint32_t second = permute(lds16(at + four.at[2]), lds16(at + four.at[3]), 0x5140);
         codes.bytes[0] = permute(first, second, 0x5410);
         codes.bytes[1] = permute(first, second, 0x7632);
     }
@@ -156,13 +157,14 @@ template <int D> struct Q8_0 {
         return tile / 2 * 32 + 4 * g + 2 * (tile % 2) + half;
     }
     template <bool PACKED>
-    static __device__ __forceinline__ void load_value(ValueCodes &codes, const uint8_t *row, int pitch, int tile,
-                                                      const Lane &l) {
-        const uint8_t *at = row + tile / 2 * 34 + 2 + 4 * l.g;
+    static __device__ __forceinline__ void load_value(ValueCodes &codes, const uint8_t *rows, const FourRows &four,
+                                                      int tile, const Lane &l) {
+        const uint8_t *at = rows + tile / 2 * 34 + 2 + 4 * l.g;
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            const uint32_t first = permute(lds16(at + 2 * i), lds16(at + 2 * i + pitch), 0x5140);
-            const uint32_t second = permute(lds16(at + 2 * i + 2 * pitch), lds16(at + 2 * i + 3 * pitch), 0x5140);
+            const uint8_t *pair = at + 2 * i;
+            const uint32_t first = permute(lds16(pair + four.at[0]), lds16(pair + four.at[1]), 0x5140);
+            const uint32_t second = permute(lds16(pair + four.at[2]), lds16(pair + four.at[3]), 0x5140);
             codes.bytes[2 * i] = permute(first, second, 0x5410);
             codes.bytes[2 * i + 1] = permute(first, second, 0x7632);
         }
@@ -282,14 +284,14 @@ template <int D, int WIDTH_, class Rates> struct Trellis {
         return tile / LOAD_TILES * WIDTH + WIDTH / 8 * g + tile % LOAD_TILES * 2 + half;
     }
     template <bool PACKED>
-    static __device__ __forceinline__ void load_value(ValueCodes &codes, const uint8_t *row, int pitch, int tile,
-                                                      const Lane &l) {
+    static __device__ __forceinline__ void load_value(ValueCodes &codes, const uint8_t *rows, const FourRows &four,
+                                                      int tile, const Lane &l) {
         const int t = tile / LOAD_TILES, rate = Rates::rate(t), bytes = WIDTH / 8 * rate / 8;
-        const uint8_t *stream = row + byte_of(t) + 2, *at = stream + bytes * l.g;
+        const uint8_t *stream = rows + byte_of(t) + 2, *at = stream + bytes * l.g;
         const uint8_t *after = l.g == 7 && !PREFIXED ? stream : at + bytes;
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            codes.token[i].load(at + i * pitch, after + i * pitch, rate, WIDTH / 8, value_skew(PACKED, i, t));
+            codes.token[i].load(at + four.at[i], after + four.at[i], rate, WIDTH / 8, value_skew(PACKED, i, t));
     }
     template <bool PACKED>
     static __device__ __forceinline__ uint32_t value(const ValueCodes &codes, int tile, int half, bool, const Lane &l) {

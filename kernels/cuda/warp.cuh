@@ -29,6 +29,22 @@ DEVICE uint32_t pack_halves(float low, float high) {
     asm("cvt.rn.f16x2.f32 %0,%1,%2;" : "=r"(r) : "f"(high), "f"(low));
     return r;
 }
+// Of two halves each.
+DEVICE uint32_t halves_subtract(uint32_t a, uint32_t b) {
+    uint32_t r;
+    asm("sub.f16x2 %0,%1,%2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+DEVICE uint32_t halves_multiply(uint32_t a, uint32_t b) {
+    uint32_t r;
+    asm("mul.f16x2 %0,%1,%2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+DEVICE uint32_t halves_fma(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t r;
+    asm("fma.rn.f16x2 %0,%1,%2,%3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+    return r;
+}
 DEVICE float divide_fast(float a, float b) { return __fdividef(a, b); }
 // A value that the compiler must not make anew at each use.
 DEVICE uint32_t opaque(uint32_t x) {
@@ -61,10 +77,7 @@ DEVICE void barrier_wait(uint64_t *barrier, uint32_t parity) {
         "r"(parity)
         : "memory");
 }
-DEVICE void barrier_arrive(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _,[%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-// Arrives when the copies that this lane has begun with copy_word are there.
+// Arrives when the copies that this lane has begun with copy_unit are there.
 DEVICE void barrier_arrive_copied(uint64_t *barrier) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
@@ -80,14 +93,14 @@ DEVICE void copy_bulk(uint8_t *to, const uint8_t *from, uint32_t bytes, uint64_t
                  "l"(from), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
 }
-// Four bytes, of which the last `4 - there` are not read.
-DEVICE void copy_word(uint8_t *to, const uint8_t *from, uint32_t there) {
-    asm volatile("cp.async.ca.shared.global [%0],[%1],4,%2;" ::"r"(shared_address(to)), "l"(from), "r"(there)
-                 : "memory");
+// Sixteen bytes, aligned.
+DEVICE void copy_unit(uint8_t *to, const uint8_t *from) {
+    asm volatile("cp.async.cg.shared.global [%0],[%1],16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
-// Four or eight bytes, aligned to as many.
-template <int BYTES> DEVICE void copy_unit(uint8_t *to, const uint8_t *from) {
-    asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(shared_address(to)), "l"(from), "n"(BYTES) : "memory");
+// The same, of which the last `16 - there` are not read.
+DEVICE void copy_unit(uint8_t *to, const uint8_t *from, uint32_t there) {
+    asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(shared_address(to)), "l"(from), "r"(there)
+                 : "memory");
 }
 // Ordinary accesses of shared memory before, bulk copies after.
 DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

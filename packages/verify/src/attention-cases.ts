@@ -14,6 +14,8 @@ import { trellisCodebooks } from "./trellis-buffers.ts";
  */
 const TOLERANCE = 1e-2;
 const TOLERANCE_EXACT_CODES = 3e-4;
+/** The kernel of many queries has queries, weights and decoded rows in fp16. */
+const TOLERANCE_PREFILL = 2e-3;
 
 const FLAG = { mask: 1, sinks: 2, causal: 4, window: 8, merge: 16 } as const;
 /** Threads in a group of Vulkan and Metal; CUDA's modules say their own. */
@@ -39,13 +41,15 @@ interface AttentionShape {
   readonly softCap?: number;
   readonly maxBias?: number;
   readonly blocks: number;
+  /** Whether the kernel of many queries runs, a block for each of its passes. */
+  readonly prefill?: boolean;
   readonly long?: boolean;
 }
 
 const ONE = { sequences: 1, positions: 1, layout: "head", blocks: 3 } as const;
 const SHAPES: readonly AttentionShape[] = [
   { ...ONE, heads: 4, kvHeads: 1, tokens: 70 },
-  { ...ONE, heads: 8, kvHeads: 2, tokens: 97, layout: "token", mask: true, sinks: true, exact: 5 },
+  { ...ONE, heads: 8, kvHeads: 2, tokens: 97, layout: "token", mask: true, sinks: true, exact: 5, blocks: 4 },
   { ...ONE, heads: 6, kvHeads: 1, tokens: 130, mask: true, softCap: 20, blocks: 2 },
   {
     ...ONE,
@@ -71,6 +75,22 @@ const PREFILL: AttentionShape = {
   ...{ sequences: 1, positions: 512, heads: 2, kvHeads: 1, tokens: 580, causalFrom: 68 },
   ...{ layout: "token", blocks: 5, long: true },
 };
+
+/** Of the kernel of many queries: a last block that is not full, masks that hide tiles, rows that end in a tile. */
+const BLOCKS_OF_QUERIES: readonly AttentionShape[] = [
+  {
+    ...{ sequences: 1, positions: 18, heads: 8, kvHeads: 1, tokens: 133, exact: 5, layout: "token" },
+    ...{ mask: true, sinks: true, softCap: 20, blocks: 0, prefill: true },
+  },
+  {
+    ...{ sequences: 2, positions: 33, heads: 4, kvHeads: 2, tokens: 75, layout: "token" },
+    ...{ causalFrom: 42, window: 30, maxBias: 8, blocks: 0, prefill: true },
+  },
+  {
+    ...{ sequences: 1, positions: 150, heads: 2, kvHeads: 2, tokens: 300, layout: "head" },
+    ...{ blocks: 0, prefill: true, long: true },
+  },
+];
 
 /** K / V and head size; the first pair has all shapes. */
 const PAIRS = [
@@ -257,7 +277,8 @@ function attentionCase(shape: AttentionShape, k: RowFormat, v: RowFormat): Kerne
     }
   }
 
-  const pass = positions * group <= 4 ? 4 : 8;
+  // Rows of queries a pass, as the kernels have them.
+  const pass = shape.prefill ? (dim <= 128 ? 128 : 64) : positions * group <= 4 ? 4 : 8;
   const items = sequences * kvHeads * Math.ceil((positions * group) / pass);
   const maxParts = shape.blocks + 18;
   const packed = shape.layout === "head";
@@ -281,18 +302,24 @@ function attentionCase(shape: AttentionShape, k: RowFormat, v: RowFormat): Kerne
     );
   return {
     constants: { rows: packed ? 1 : 0, heads: pass, threads: THREADS, headDim: dim },
-    groups: [shape.blocks, 1, 1],
+    groups: [shape.prefill ? items : shape.blocks, 1, 1],
     params: paramsOf(flags),
     second: paramsOf(flags | FLAG.merge),
     inputs: [
       ...[queries, keys.bytes, values.bytes, mask, sinks, exactKeys, exactValues, exactMask],
       ...[trellisCodebooks(), undefined],
-      new Uint8Array(Math.ceil((items * 4) / 128) * 128 + items * maxParts * pass * (dim + 2) * 4),
+      new Uint8Array(
+        shape.prefill ? 4 : Math.ceil((items * 4) / 128) * 128 + items * maxParts * pass * (dim + 2) * 4,
+      ),
     ],
     expected,
     magnitude,
     tolerance: {
-      relative: [k, v].some(({ codec }) => codec.name === "turbo4") ? TOLERANCE : TOLERANCE_EXACT_CODES,
+      relative: [k, v].some(({ codec }) => codec.name === "turbo4")
+        ? TOLERANCE
+        : shape.prefill
+          ? TOLERANCE_PREFILL
+          : TOLERANCE_EXACT_CODES,
     },
   };
 }
@@ -309,7 +336,7 @@ function nameOf(shape: AttentionShape, k: RowFormat, v: RowFormat): string {
     .map(([key, value]) => ` ${key} ${value}`);
   return (
     `${k.codec.name}/${v.codec.name} d${k.codec.headDim} n_kv ${shape.tokens} seq ${shape.sequences} ` +
-    `queries ${shape.positions} gqa ${shape.heads}/${shape.kvHeads} ${shape.layout} blocks ${shape.blocks}` +
+    `queries ${shape.positions} gqa ${shape.heads}/${shape.kvHeads} ${shape.layout} ${shape.prefill ? "prefill" : `blocks ${shape.blocks}`}` +
     `${shape.mask ? " mask" : ""}${shape.sinks ? " sinks" : ""}${extras.join("")}`
   );
 }
@@ -321,14 +348,17 @@ function formatNamed(name: FormatName | PlainName, headDim: number): RowFormat {
 /** Every pair at two shapes, the first one at all of them; the second shape of most pairs only in a long run. */
 export function attentionCases(kernel: KernelEntry): PlannedCase[] {
   const more = kernel.id === "attention_pairs";
+  const prefill = kernel.id === "attention_prefill";
   return (more ? MORE_PAIRS : PAIRS).flatMap(([keyName, valueName, headDim], pair) => {
     const k = formatNamed(keyName, headDim);
     const v = formatNamed(valueName, headDim);
-    const two = [
-      { ...SHAPES[1]!, long: more && pair > 1 },
-      { ...SHAPES[3]!, long: true },
-    ];
-    const all = more ? [...two, PREFILL] : [...SHAPES, ...LONG];
+    const two = prefill
+      ? [BLOCKS_OF_QUERIES[0]!]
+      : [
+          { ...SHAPES[1]!, long: more && pair > 1 },
+          { ...SHAPES[3]!, long: true },
+        ];
+    const all = prefill ? BLOCKS_OF_QUERIES : more ? [...two, PREFILL] : [...SHAPES, ...LONG];
     return (pair === 0 ? all : two).map(
       (shape): PlannedCase => ({
         kernel,

@@ -96,6 +96,8 @@ export interface KernelEntry {
    * have constants for them (variants.ts).
    */
   readonly constants: "none" | "rows" | "rows-heads" | "formats";
+  /** Whether a module of "formats" has one entry point, whatever `heads` and `rows`. */
+  readonly oneBody?: boolean;
   /** Languages that it has cases for; all that have the source if left out. */
   readonly languages?: readonly Backend[];
   /** Compute capabilities that the CUDA source needs; all that are compiled for if left out. */

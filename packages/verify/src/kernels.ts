@@ -183,6 +183,7 @@ export const KERNELS: readonly KernelEntry[] = [
   productKernel("polar_mul_mv", { ...POLAR, queries: "original" }),
   rowsKernel("polar_get_rows", { ...POLAR, seeds: [] }),
   ATTENTION,
+  { ...ATTENTION, id: "attention_prefill", stem: "attention_prefill", oneBody: true },
   { ...ATTENTION, id: "attention_pairs", languages: ["vulkan", "metal"] },
   fusedKernel("fused_attn_qjl_tbq", rows("tbq3")),
   fusedKernel("fused_attn_qjl_polar", rows("q4_polar", { residual: false }, { residual: true })),

@@ -13,7 +13,7 @@ export function symbolOf(entry: KernelEntry): string {
 /** The CUDA entry point that was instantiated for these constants. */
 export function cudaSymbol(entry: KernelEntry, constants: KernelConstants): string {
   const symbol = symbolOf(entry);
-  if (entry.constants === "none") return symbol;
+  if (entry.constants === "none" || entry.oneBody) return symbol;
   if (entry.constants === "rows") return `${symbol}_r${constants.rows}`;
   if (entry.constants === "formats") return `${symbol}_h${constants.heads}${constants.rows ? "_packed" : ""}`;
   return `${symbol}_r${constants.rows}_h${constants.heads}`;
@@ -22,7 +22,7 @@ export function cudaSymbol(entry: KernelEntry, constants: KernelConstants): stri
 /** Every CUDA entry point of a kernel. */
 export function cudaSymbols(entry: KernelEntry): string[] {
   const base = { threads: 0 };
-  if (entry.constants === "none") return [cudaSymbol(entry, { ...base, rows: 1, heads: 1 })];
+  if (entry.constants === "none" || entry.oneBody) return [cudaSymbol(entry, { ...base, rows: 1, heads: 1 })];
   if (entry.constants === "rows") return ROWS.map((rows) => cudaSymbol(entry, { ...base, rows, heads: 1 }));
   if (entry.constants === "formats") {
     return [4, 8].flatMap((heads) => [0, 1].map((rows) => cudaSymbol(entry, { ...base, rows, heads })));

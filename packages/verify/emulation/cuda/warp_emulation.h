@@ -58,6 +58,21 @@ template <class T, class Term> void multiply(T *c, const uint32_t *a, uint32_t b
 }
 } // namespace emulation
 
+template <class Each> uint32_t each_half(Each each) {
+    return half_word(each(0)) | half_word(each(1)) << 16;
+}
+inline uint32_t halves_subtract(uint32_t a, uint32_t b) {
+    return each_half([&](int i) { return emulation::half_at(a, i) - emulation::half_at(b, i); });
+}
+inline uint32_t halves_multiply(uint32_t a, uint32_t b) {
+    return each_half([&](int i) { return emulation::half_at(a, i) * emulation::half_at(b, i); });
+}
+inline uint32_t halves_fma(uint32_t a, uint32_t b, uint32_t c) {
+    return each_half([&](int i) {
+        return emulation::half_at(a, i) * emulation::half_at(b, i) + emulation::half_at(c, i);
+    });
+}
+
 inline void mma_int8(int *d, const uint32_t *a, uint32_t b0, uint32_t b1, const int *c) {
     for (int i = 0; i < 4; i++) d[i] = c[i];
     emulation::multiply(d, a, b0, b1, [](int &sum, uint32_t x, uint32_t y) {
@@ -73,20 +88,16 @@ inline void mma_half(float *c, const uint32_t *a, uint32_t b0, uint32_t b1) {
 inline void barrier_init(uint64_t *, uint32_t) {}
 inline void barrier_inits_done() {}
 inline void barrier_wait(uint64_t *, uint32_t) { emulation::wait_for_subgroup(); }
-inline void barrier_arrive(uint64_t *) {}
 inline void barrier_arrive_copied(uint64_t *) {}
 inline void barrier_expect(uint64_t *, uint32_t) {}
 inline void copy_bulk(uint8_t *to, const uint8_t *from, uint32_t bytes, uint64_t *) {
     if (((uintptr_t)to | (uintptr_t)from | bytes) & 15) __builtin_trap();
     memcpy(to, from, bytes);
 }
-inline void copy_word(uint8_t *to, const uint8_t *from, uint32_t there) {
-    if (((uintptr_t)to | (uintptr_t)from) & 3) __builtin_trap();
-    memset(to, 0, 4);
+inline void copy_unit(uint8_t *to, const uint8_t *from, uint32_t there) {
+    if (((uintptr_t)to | (uintptr_t)from) & 15) __builtin_trap();
+    memset(to, 0, 16);
     memcpy(to, from, there);
 }
-template <int BYTES> void copy_unit(uint8_t *to, const uint8_t *from) {
-    if (((uintptr_t)to | (uintptr_t)from) & (BYTES - 1)) __builtin_trap();
-    memcpy(to, from, BYTES);
-}
+inline void copy_unit(uint8_t *to, const uint8_t *from) { copy_unit(to, from, 16); }
 inline void bulk_fence() {}
