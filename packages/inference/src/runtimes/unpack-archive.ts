@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { diskError, FetchError } from "@eliza-inference/fetch";
-import { type Entry, openPromise, type ZipFile } from "yauzl";
+import type { Entry, ZipFile } from "yauzl";
 
 /** More than any archive that is fetched here holds. */
 const mostFiles = 10_000;
@@ -82,6 +82,16 @@ async function unpackInto(archive: string, folder: string, options: UnpackOption
 }
 
 async function openZip(archive: string): Promise<ZipFile> {
+  // Loaded when it is needed: it is CommonJS, which an ES module bundle cannot load at all.
+  const { openPromise } = await import("yauzl").then(
+    (module) => module.default ?? module,
+    (error) => {
+      throw new FetchError("SOURCE_UNKNOWN", `the archive reader cannot be loaded: ${error.message}`, {
+        hint: "In a bundled program, leave yauzl out of the bundle, or run: eliza-inference runtimes add",
+        cause: error,
+      });
+    },
+  );
   try {
     return await openPromise(archive, { lazyEntries: true, autoClose: false });
   } catch (error) {
