@@ -1,5 +1,6 @@
 #if defined(__x86_64__) || defined(_M_X64)
 
+#define KV_CODED_TILES "attention_few_avx512.h"
 #include "lanes_avx512.h"
 #include "attention_lanes_avx512.h"
 #include "attention_set.h"

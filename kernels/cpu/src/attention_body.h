@@ -25,6 +25,11 @@ typedef struct block_source {
     row_reader v;
     mask_rows mask;
     int64_t dim; // of a key as it is read
+#ifdef KV_CODED_TILES
+    row_codes k_codes; // for few queries; kind NONE: K is read as floats
+    row_codes v_codes;
+    code_work place;
+#endif
 } block_source;
 
 KV_INLINE const float *query_of(const attention_block *block, int64_t row) {
@@ -33,6 +38,24 @@ KV_INLINE const float *query_of(const attention_block *block, int64_t row) {
     const int64_t token = block->first_query + row % block->queries;
     return (const float *)((const uint8_t *)a->q.data + (size_t)token * a->q.row + (size_t)head * a->q.head +
                            (size_t)block->sequence * a->q.sequence);
+}
+
+// Chooses the path for few queries, where the instruction set has one, and prepares its queries.
+static void open_codes(const attention_block *block, const eliza_attention_source *source, block_source *open) {
+#ifdef KV_CODED_TILES
+    const eliza_attention *a = block->a;
+    if (block->rows >= FEW_ROWS) return;
+    open->k_codes = codes_of(source->k.type, a->head_dim_k);
+    open->v_codes = codes_of(source->v.type, a->head_dim_v);
+    open->place = place_codes(&block->work, block->rows, a->head_dim_k, a->head_dim_v);
+    if (open->k_codes.kind != CODES_BYTES) return;
+    for (int64_t row = 0; row < block->rows; ++row) {
+        split_query(block->work.queries + row * open->dim, open->dim, open->place.digits + row * DIGITS * open->dim,
+                    open->place.offset + row * DIGITS * (open->dim / CODE_BLOCK), open->place.unit + row);
+    }
+#else
+    (void)block, (void)source, (void)open;
+#endif
 }
 
 static block_source open_source(const attention_block *block, const eliza_attention_source *source) {
@@ -49,6 +72,7 @@ static block_source open_source(const attention_block *block, const eliza_attent
     for (int64_t row = 0; row < block->rows; ++row) {
         prepare_query(source->k.type, query_of(block, row), a->head_dim_k, scale, block->work.queries + row * open.dim);
     }
+    open_codes(block, source, &open);
     return open;
 }
 
@@ -56,11 +80,17 @@ static block_source open_source(const attention_block *block, const eliza_attent
 static void score_tile(const attention_block *block, const block_source *source, const key_tile *tile) {
     const attention_work *work = &block->work;
     const int64_t dim = source->dim;
+    fetch_rows(&source->k, tile, TILE_ROWS);
+    fetch_rows(&source->v, tile, 0);
+#ifdef KV_CODED_TILES
+    if (source->k_codes.kind != CODES_NONE) {
+        score_codes(&source->k_codes, &source->k, &source->place, work, block->rows, dim, tile);
+        return;
+    }
+#endif
     for (int first = 0; first < tile->count; first += 16) {
         for (int i = 0; i < 16; ++i) {
             const int key = first + i < tile->count ? first + i : tile->count - 1;
-            fetch_row(&source->k, tile->visible[key] + TILE_ROWS);
-            fetch_row(&source->v, tile->visible[key]);
             read_row(&source->k, tile->visible[key], work->rows + i * dim, block->a->head_dim_k);
         }
         if (block->rows >= FEW_ROWS) {
@@ -140,6 +170,12 @@ static void attend(const attention_block *block, const block_source *source, int
         for (int64_t row = 0; row < block->rows; ++row) {
             weigh_row(block, &tile, tile.plain ? NULL : work->bias + row % masks * TILE_ROWS, row);
         }
+#ifdef KV_CODED_TILES
+        if (source->v_codes.kind != CODES_NONE) {
+            add_codes(&source->v_codes, &source->v, &source->place, work, block->rows, dim_v, &tile);
+            continue;
+        }
+#endif
         for (int i = 0; i < tile.count; ++i) {
             read_row(&source->v, tile.visible[i], work->values + i * dim_v, dim_v);
         }

@@ -34,6 +34,7 @@ KV_INLINE vf vf_tanh(vf x) {
     return vf_sub(vf_set1(1.0f), vf_div(vf_set1(2.0f), vf_add(vf_exp(least), vf_set1(1.0f))));
 }
 
+#ifndef VF_LARGEST // a quicker one
 KV_INLINE float vf_largest(vf a) {
     float lane[LANES];
     vf_store(lane, a);
@@ -41,5 +42,6 @@ KV_INLINE float vf_largest(vf a) {
     for (int i = 1; i < LANES; ++i) largest = lane[i] > largest ? lane[i] : largest;
     return largest;
 }
+#endif
 
 #endif

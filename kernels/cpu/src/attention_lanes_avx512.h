@@ -4,6 +4,9 @@
 enum { MATRIX_ROWS = 6, MATRIX_COLUMNS = 4, SCORE_ROWS = 16 };
 
 KV_INLINE vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
+#define VF_LARGEST
+KV_INLINE float vf_largest(vf a) { return _mm512_reduce_max_ps(a); }
+
 KV_INLINE vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
 KV_INLINE vf vf_of(vi a) { return _mm512_cvtepi32_ps(a); }
 

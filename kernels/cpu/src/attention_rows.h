@@ -91,15 +91,6 @@ KV_INLINE void read_row(const row_reader *reader, int64_t row, float *out, int64
     }
 }
 
-// Asks for a row that is read soon. Rows of a head lie far apart, which hardware does not foresee; past the end of the
-// data the request has no effect.
-KV_INLINE void fetch_row(const row_reader *reader, int64_t row) {
-    const uintptr_t first = (uintptr_t)reader->data + (size_t)row * reader->row;
-    for (uintptr_t at = first & ~(uintptr_t)63; at < first + reader->bytes; at += 64) {
-        __builtin_prefetch((const void *)at);
-    }
-}
-
 // A query in the basis of K's type, times the scale.
 static void prepare_query(int32_t k_type, const float *query, int64_t head_dim, float scale, float *out) {
     const eliza_kv_format *format = eliza_kv_format_by_type(k_type);

@@ -10,6 +10,9 @@
 #include "attention_rows.h"
 #include "attention_matrix.h"
 #include "attention_tile.h"
+#ifdef KV_CODED_TILES
+#include KV_CODED_TILES
+#endif
 #include "attention_body.h"
 
 #endif
