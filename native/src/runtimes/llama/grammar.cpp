@@ -1,6 +1,7 @@
 #include "runtimes/llama/grammar.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "error/failure.h"
@@ -17,6 +18,27 @@ constexpr size_t MOST_DEPTH = 64;
 [[noreturn]] void refuse_grammar(const std::string &reason) {
     throw Failure(Code::INVALID_ARGUMENT, "the grammar " + reason,
                   "give GBNF whose first rule is called root, such as: root ::= \"yes\" | \"no\"");
+}
+
+// llama.cpp's parser repeats {3,1} for ever.
+void check_repeats(const std::string &text, size_t brace) {
+    size_t at = brace + 1;
+    const auto read = [&](int64_t otherwise) {
+        while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
+        if (at >= text.size() || !std::isdigit(static_cast<unsigned char>(text[at]))) return otherwise;
+        int64_t value = 0;
+        for (; at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])); ++at) {
+            value = std::min<int64_t>(value * 10 + (text[at] - '0'), INT32_MAX);
+        }
+        while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
+        return value;
+    };
+    const int64_t least = read(0);
+    if (at >= text.size() || text[at] != ',') return;
+    ++at;
+    const int64_t most = read(INT64_MAX);
+    if (most >= least) return;
+    refuse_grammar("repeats something {" + std::to_string(least) + "," + std::to_string(most) + "} times");
 }
 
 // llama.cpp's parser calls itself for every bracket and its search for left recursion for every rule.
@@ -39,6 +61,7 @@ void check_size(const std::string &text) {
         if (letter == '"') quote = '"';
         if (letter == '[') quote = ']';
         if (letter == '#') quote = '\n';
+        if (letter == '{') check_repeats(text, i);
         if (letter == '(' && ++depth > MOST_DEPTH) {
             refuse_grammar("has more than " + std::to_string(MOST_DEPTH) + " brackets inside each other");
         }

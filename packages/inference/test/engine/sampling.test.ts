@@ -214,6 +214,12 @@ describe("how tokens are drawn", () => {
     );
     await refuses({ grammar: `root ::= "${"x".repeat(300_000)}"` }, /grammar/);
     await refuses({ grammar: 'root ::= "x"{3000}' }, /grammar/);
+    await refuses({ grammar: 'root ::= "x" { 3 , 1 }' }, /repeats something \{3,1\}/);
+    await refuses({ grammar: 'root ::= "x"{99999999999999999999,}' }, /grammar/);
+    // alternatives that name the same rule again and again, forty rules deep: 3^40 ways
+    const deep = Array.from({ length: 40 }, (_, i) => `r${i} ::= r${i + 1} | r${i + 1} | r${i + 1}`);
+    const grammar = ["root ::= r0", ...deep, 'r40 ::= "x"'].join("\n");
+    assert.equal(await inference.stream(prompt, { grammar }).text(), "x");
     await refuses({ logitBias: { 100000000: 1 } }, /token 100000000/);
     await refuses({ logitBias: { 5: 5000 } }, /logitBias of token 5/);
     await refuses({ logitBias: { x: 1 } }, /logitBias/);
