@@ -51,6 +51,10 @@ const benchmarks: Record<
     what: "the same prompt to llama.cpp and LiteRT-LM: text, first token, tokens per second, memory",
     load: () => import("./runtimes/runtimes.ts"),
   },
+  cancel: {
+    what: "how long a cancellation takes in the middle of a prompt, beside the whole prompt",
+    load: () => import("./cancel/cancel.ts"),
+  },
   streams: {
     what: "eight streams at once, beside file reads and a 5 ms timer",
     load: () => import("./streams/streams.ts"),

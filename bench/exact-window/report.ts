@@ -144,7 +144,8 @@ function renderControls(runs: readonly WindowRun[]): string {
   return [
     "### One at a time, and maps without their window",
     "",
-    "Divergence of the same positions, scored one token at a time as a reply is generated, and eight at a time:",
+    "Divergence of the same positions, scored one token at a time as a reply is generated, and eight at a time. Sums in " +
+      "another order move a value between two codes to the other one here and there, so blocks of 64 positions differ both ways:",
     "",
     "| model | positions | cache | one at a time | eight at a time |",
     "|---|---|---|---|---|",

@@ -14,6 +14,7 @@ using namespace metal;
 #define GROUP group_index
 #define GROUPS group_count
 #define as_float(BITS) as_type<float>(uint(BITS))
+#define as_bits(VALUE) as_type<uint>(float(VALUE))
 
 static inline float half_float(uint bits) { return float(as_type<half>(ushort(bits))); }
 // Pairs of bytes in a stride of bytes.

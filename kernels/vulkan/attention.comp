@@ -36,7 +36,8 @@ uint load(uint side, uint pair) {
     if (side == SIDE_V) return uint(values[pair]);
     if (side == SIDE_K_EXACT) return uint(exact_keys[pair]);
     if (side == SIDE_V_EXACT) return uint(exact_values[pair]);
-    return uint(side == SIDE_MASK ? mask[pair] : exact_mask[pair]);
+    if (side == SIDE_MASK) return uint(mask[pair]);
+    return uint(exact_mask[pair]);
 }
 
 shared float turned[HEADS * HEAD_DIM];

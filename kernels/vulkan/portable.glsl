@@ -12,6 +12,7 @@
 #define GROUP gl_WorkGroupID.x
 #define GROUPS gl_NumWorkGroups.x
 #define as_float(BITS) uintBitsToFloat(BITS)
+#define as_bits(VALUE) floatBitsToUint(VALUE)
 
 float half_float(uint bits) { return unpackHalf2x16(bits).x; }
 // Pairs of bytes in a stride of bytes.

@@ -200,6 +200,11 @@ ELIZA_API EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *
                                                            const eliza_llm_stream_config_t *config,
                                                            const char *options_json, char **out_error);
 
+// The runtime that would answer a stream opened so, as JSON: {"runtime": "llama.cpp", "candidates": [{"runtime", "chosen",
+// "reason"}]}. Nothing is loaded. BACKEND_UNAVAILABLE where a hard choice cannot be honoured.
+ELIZA_API int eliza_inference_llm_stream_runtime(EliInferenceContext *ctx, const eliza_llm_stream_config_t *config,
+                                                 const char *options_json, char **json_out, char **out_error);
+
 // Options of the generations from the next prompt on, as a JSON object; a key that is left out is as the stream was opened
 // with. INVALID_ARGUMENT while a generation runs.
 //   max_tokens, temperature, top_p, top_k, repeat_penalty, min_p, penalty_last_n  as in the config and open_ex

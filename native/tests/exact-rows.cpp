@@ -34,7 +34,7 @@ struct Stream {
             tokens.push_back({cell, position++, sequence});
             in_cell[cell] = ++written;
         }
-        for (const auto &[token, row] : rows.place(tokens, cells, all ? tokens.size() : 1)) {
+        for (const auto &[token, row] : rows.place(tokens, cells, all ? tokens.size() : 1, all)) {
             in_row[row] = in_cell[tokens[token].cell];
         }
     }
@@ -100,5 +100,21 @@ TEST("the latest tokens and the first ones of every sequence have rows") {
             if (window.holds(stream.cells.seq_pos_max(sequence), stream.cells.pos_get(cell)))
                 EXPECT(stream.holds(cell));
         }
+    }
+}
+
+TEST("a batch that is written before it is read leaves the window of its first query, whatever sequences share the "
+     "rows") {
+    const eliza_exact_window window{6, 2};
+    Stream stream(window, 4);
+    for (llama_seq_id sequence = 0; sequence < 4; ++sequence) stream.write(sequence, 9, true);
+    const llama_pos first = stream.cells.seq_pos_max(3) + 1;
+    stream.write(3, 15, true); // more than there are rows for besides
+    for (uint32_t cell = 0; cell < CELLS; ++cell) {
+        if (stream.cells.is_empty(cell)) continue;
+        const llama_seq_id sequence = stream.cells.seq_get(cell);
+        const llama_pos query = sequence == 3 ? first : stream.cells.seq_pos_max(sequence);
+        const llama_pos key = stream.cells.pos_get(cell);
+        if (window.holds(query, key) || (sequence == 3 && key >= first)) EXPECT(stream.holds(cell));
     }
 }

@@ -59,6 +59,39 @@ int take(EliLlmStream *stream, bool wait, int32_t *tokens_out, size_t tokens_cap
     });
 }
 
+eliza::StreamOptions checked_options(EliInferenceContext *ctx, const eliza_llm_stream_config_t *config,
+                                     const char *options_json) {
+    if (ctx == nullptr || config == nullptr) {
+        throw Failure(Code::INVALID_ARGUMENT, "the context or the config is NULL",
+                      "create a context, and pass a config");
+    }
+    eliza::check_stream_config(*config);
+    return eliza::parse_stream_options(options_json, *config);
+}
+
+// NULL with *out_error where a hard choice cannot be honoured.
+LlmBackendFactory *choose_runtime(const EliInferenceContext &ctx, const eliza_llm_stream_config_t &config,
+                                  const eliza::StreamOptions &options, std::vector<eliza::Candidate> &candidates,
+                                  char **out_error) {
+    llm_backend_register_builtins();
+    char *refused = nullptr;
+    LlmBackendFactory *factory = llm_backend_select(ctx.bundle.c_str(), &config, options, &candidates, &refused);
+    if (refused == nullptr) return factory != nullptr ? factory : llm_backend_default();
+    if (out_error != nullptr)
+        *out_error = refused;
+    else
+        eliza_inference_free_string(refused);
+    return nullptr;
+}
+
+nlohmann::json candidates_json(const std::vector<eliza::Candidate> &candidates) {
+    auto list = nlohmann::json::array();
+    for (const auto &[runtime, chosen, reason] : candidates) {
+        list.push_back({{"runtime", runtime}, {"chosen", chosen}, {"reason", reason}});
+    }
+    return list;
+}
+
 // Which parts of a report the ABI adds to.
 struct ReportParts {
     bool cache = false;
@@ -76,11 +109,7 @@ int give_report(EliLlmStream *stream, int (LlmBackendSession::*report_of)(std::s
         if (parts.cache) {
             report["abi"] = ELIZA_INFERENCE_ABI_VERSION;
             report["capabilities"] = stream->session->capabilities().names();
-            auto &candidates = report["candidates"] = nlohmann::json::array();
-            for (const eliza::Candidate &candidate : stream->candidates) {
-                candidates.push_back(
-                    {{"runtime", candidate.runtime}, {"chosen", candidate.chosen}, {"reason", candidate.reason}});
-            }
+            report["candidates"] = candidates_json(stream->candidates);
         }
         if (parts.generation) {
             report["speculation"] = {{"drafted", stream->drafted.load()}, {"accepted", stream->accepted.load()}};
@@ -96,26 +125,11 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
                                                  const char *options_json, char **out_error) {
     EliLlmStream *opened = nullptr;
     guarded(out_error, [&] {
-        if (ctx == nullptr || config == nullptr) {
-            throw Failure(Code::INVALID_ARGUMENT, "the context or the config is NULL",
-                          "create a context, and pass a config");
-        }
-        eliza::check_stream_config(*config);
-        const eliza::StreamOptions options = eliza::parse_stream_options(options_json, *config);
+        const eliza::StreamOptions options = checked_options(ctx, config, options_json);
         auto stream = std::make_unique<EliLlmStream>();
         stream->ctx = ctx;
-        llm_backend_register_builtins();
-        char *refused = nullptr;
-        LlmBackendFactory *factory =
-            llm_backend_select(ctx->bundle.c_str(), config, options, &stream->candidates, &refused);
-        if (refused != nullptr) {
-            if (out_error != nullptr)
-                *out_error = refused;
-            else
-                eliza_inference_free_string(refused);
-            return static_cast<int>(Code::BACKEND_UNAVAILABLE);
-        }
-        if (factory == nullptr) factory = llm_backend_default();
+        LlmBackendFactory *factory = choose_runtime(*ctx, *config, options, stream->candidates, out_error);
+        if (factory == nullptr) return static_cast<int>(Code::BACKEND_UNAVAILABLE);
         stream->runtime = factory->name();
         stream->session.reset(factory->open(ctx, config, options, out_error));
         if (stream->session == nullptr) return static_cast<int>(Code::NATIVE_FAULT);
@@ -126,6 +140,20 @@ EliLlmStream *eliza_inference_llm_stream_open_ex(EliInferenceContext *ctx, const
         return ELIZA_OK;
     });
     return opened;
+}
+
+int eliza_inference_llm_stream_runtime(EliInferenceContext *ctx, const eliza_llm_stream_config_t *config,
+                                       const char *options_json, char **json_out, char **out_error) {
+    return guarded(out_error, [&] {
+        check_given(json_out != nullptr, "the output");
+        const eliza::StreamOptions options = checked_options(ctx, config, options_json);
+        std::vector<eliza::Candidate> candidates;
+        LlmBackendFactory *factory = choose_runtime(*ctx, *config, options, candidates, out_error);
+        if (factory == nullptr) return static_cast<int>(Code::BACKEND_UNAVAILABLE);
+        const nlohmann::json chosen{{"runtime", factory->name()}, {"candidates", candidates_json(candidates)}};
+        hand_over(chosen.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), json_out);
+        return ELIZA_OK;
+    });
 }
 
 EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx, const eliza_llm_stream_config_t *config,

@@ -1,4 +1,5 @@
 import type {
+  Calibrated,
   ChatMessage,
   GenerateOptions,
   InferenceReport,
@@ -21,6 +22,8 @@ export interface OpenModel {
   session(options?: Omit<StreamOptions, "signal" | "chat">): Promise<OpenSession>;
   stream(prompt: string | readonly ChatMessage[], options?: StreamOptions): Answer;
   report(): InferenceReport;
+  /** What `kvMap: "make"` makes, once it is written. */
+  madeMap(): Promise<Calibrated | undefined>;
   close(): Promise<void>;
 }
 

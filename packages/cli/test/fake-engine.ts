@@ -40,6 +40,13 @@ export const fakeEngine: Engine = {
       }),
       stream: (input, options = {}) =>
         name === "slow.gguf" ? ticking(report, options) : echo(report, input, { openOptions, options }),
+      madeMap: async () => {
+        if (openOptions.kvMap !== "make") return undefined;
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        if (name === "mapless.gguf")
+          throw new InferenceError("MAP_UNSUPPORTED", "no map fits", "Do without.");
+        return { path: "/maps/x.kvmap", bytes: 1, tokens: 2, modelSha256: "", textSha256: "", seconds: 3 };
+      },
       close: async () => {
         if (process.env.FAKE_SAYS_CLOSED) process.stderr.write("closed\n");
       },
@@ -104,7 +111,7 @@ function reportOf(path: string, chatTemplate: string, typeK: string): StreamRepo
       addBos: false,
     },
     context: {
-      ...{ size: 8, used: 3, batchSize: 8, ubatchSize: 8, batchTokens: 8, maxStreams: 1 },
+      ...{ size: 8, beyondTrained: 0, used: 3, batchSize: 8, ubatchSize: 8, batchTokens: 8, maxStreams: 1 },
       ...{ threads: 1, threadsReason: "asked for" },
     },
     kv: {

@@ -67,6 +67,7 @@ test("doctor looks at everything and says what to do next", async () => {
   for (const name of ["Node", "cmake", "ninja", "C compiler", "native library", "memory", "processor"]) {
     assert.ok(names.includes(name), name);
   }
+  assert.equal(new Set(names).size, names.length, `nothing twice: ${names}`);
   const library = lines.find((line) => line.name === "native library");
   assert.equal(library?.state, "missing", "the cache of this test is empty");
   assert.equal(ran.status, 1);

@@ -34,6 +34,20 @@ test("every flag reaches the library", async () => {
   });
 });
 
+test("--kv-map make waits for the map before the model is closed, and says what became of it", async () => {
+  const environment = { FAKE_SAYS_CLOSED: "1" };
+  const args = async (name: string) => ["--kv-map", "make", "run", await modelFile(name), "Hi"];
+  const made = await runProgram(await args("chat.gguf"), { environment });
+  assert.equal(made.status, 0, made.err);
+  assert.match(
+    made.err,
+    /waiting for the learned map.*\n.*ready for the next time: \/maps\/x\.kvmap\nclosed\n$/,
+  );
+  const failed = await runProgram(await args("mapless.gguf"), { environment });
+  assert.equal(failed.status, 0, "the answer was given");
+  assert.match(failed.err, /no learned map was made: no map fits\nclosed\n$/);
+});
+
 test("--json gives a line for each piece and the whole report", async () => {
   const ran = await runProgram(["--json", "run", await modelFile("chat.gguf"), "Hi"]);
   const lines = jsonLines(ran.out);

@@ -24,6 +24,7 @@ import {
   windowHint,
 } from "./maps/index.ts";
 import { loadLibrary } from "./native/load-library.ts";
+import { loadModel } from "./native/load-model.ts";
 import type {
   CacheTypeInfo,
   ContextHandle,
@@ -46,7 +47,7 @@ import {
   samplingRules,
   streamRules,
 } from "./options.ts";
-import type { InferenceReport, StreamReport } from "./report.ts";
+import type { InferenceReport, RuntimeReport, StreamReport } from "./report.ts";
 import { Session } from "./session.ts";
 import { TokenStream } from "./token-stream.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -153,19 +154,32 @@ export class Inference {
     fileFormat: Promise<ChatFormat> | undefined,
     asked: Pick<InferenceReport, "preset" | "hint">,
   ): Promise<void> {
+    const { gpuLayers, onProgress, signal } = this.#options;
+    const { config, extras } = this.#streamConfig({});
+    if (this.#library.runtimeFor(this.#context, config, extras) === "llama.cpp") {
+      await loadModel(this.#library, this.#context, gpuLayers ?? -1, { onProgress, signal });
+    }
     const {
       timing: _,
       finishReason: __,
       stopSequence: ___,
       ...report
     } = await this.#withStream(async (stream) => (await this.#library.report(stream)) as StreamReport);
-    const format = (report.runtime === "llama.cpp" && (await fileFormat)) || reportedFormat(report.model);
+    const format = await this.#chatFormat(report, fileFormat);
     const { bosToken, eosToken } = format;
     const { map, exact } = report.kv ?? {};
     const isWindowMissing = map && map.exactTokens > 0 && exact?.tokens === 0;
     const hint = asked.hint ?? (isWindowMissing ? windowHint(path) : null);
     this.#report = { ...report, model: { ...report.model, bosToken, eosToken }, ...asked, hint };
     this.#prompter = new ChatPrompter(format, report.model.name || path);
+  }
+
+  /** Templates by the file; which tokens are the model's own, and what whitespace they take, by llama.cpp. */
+  async #chatFormat(report: RuntimeReport, fileFormat: Promise<ChatFormat> | undefined): Promise<ChatFormat> {
+    const format = report.runtime === "llama.cpp" ? await fileFormat : undefined;
+    if (!format) return reportedFormat(report.model);
+    const controlTokens = this.#library.controlTokens(this.#context).filter(({ text }) => text !== "");
+    return { ...format, controlTokens };
   }
 
   /**
@@ -178,6 +192,7 @@ export class Inference {
       poller: this.#poller,
       closing: this.#closing.signal,
       wantsLogprobs: () => options.logprobs !== undefined,
+      opened: () => this.#report,
       check: () => {
         const checked = checkSampling<StreamOptions>("stream", options, streamRules);
         checkPrompt(prompt);
@@ -214,7 +229,7 @@ export class Inference {
         {
           library: this.#library,
           poller: this.#poller,
-          model: this.#report.model,
+          report: this.#report,
           closing: this.#closing.signal,
           tokenize: this.#tokenizer(stream),
           promptTokens: (messages, chat) =>
@@ -253,13 +268,17 @@ export class Inference {
       parseSpecial: flag,
     });
     checkText(given);
-    return this.#withStream((stream) => this.#tokenizer(stream)(given, { addSpecial, parseSpecial }));
+    return this.#track(this.#tokenize(given, { addSpecial, parseSpecial }));
   }
 
   /** The text of token ids; `special` spells control tokens out. */
   async detokenize(ids: ArrayLike<number>, options: { special?: boolean } = {}): Promise<string> {
     const { special = false } = checkOptions<{ special?: boolean }>("detokenize", options, { special: flag });
     const checked = checkIds(ids);
+    this.#checkOpen();
+    if (this.#report.runtime === "llama.cpp") {
+      return this.#track(this.#library.detokenizeModel(this.#context, checked, special));
+    }
     return this.#withStream((stream) => this.#library.detokenize(stream, checked, special));
   }
 
@@ -330,6 +349,18 @@ export class Inference {
     }
   }
 
+  /** llama.cpp's vocabulary needs no stream. */
+  async #tokenize(
+    given: string,
+    options: { addSpecial: boolean; parseSpecial: boolean },
+  ): Promise<Int32Array> {
+    this.#checkOpen();
+    if (this.#report.runtime === "llama.cpp") {
+      return this.#library.tokenizeModel(this.#context, given, options);
+    }
+    return this.#withStream((stream) => this.#library.tokenizeAnyLength(stream, given, options));
+  }
+
   #tokenizer(stream: StreamHandle): Tokenize {
     return async (text, options) => {
       checkText(text);
@@ -360,7 +391,12 @@ export class Inference {
     return work;
   }
 
-  async #openStream(options: SamplingOptions): Promise<StreamHandle> {
+  #openStream(options: SamplingOptions): Promise<StreamHandle> {
+    const { config, extras } = this.#streamConfig(options);
+    return this.#library.open(this.#context, config, extras);
+  }
+
+  #streamConfig(options: SamplingOptions): { config: StreamConfig; extras: Record<string, unknown> } {
     const config: StreamConfig = {
       max_tokens: options.maxTokens ?? 0,
       temperature: options.temperature ?? 0,
@@ -394,7 +430,7 @@ export class Inference {
       exact_sinks: this.#options.exactSinks,
       generation: configuration(options),
     };
-    return this.#library.open(this.#context, config, extras);
+    return { config, extras };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Rules } from "./arguments/check.ts";
 import { checkOptions, checkValue } from "./arguments/check.ts";
 import {
+  callback,
   either,
   flag,
   integer,
@@ -61,7 +62,9 @@ export interface OpenOptions {
   runtime?: string;
   /** The native library's file. Defaults to ELIZA_INFERENCE_LIBRARY, the platform package's or the built one. */
   libraryPath?: string;
-  /** Stops the opening, which then throws CANCELLED with the signal's reason as cause. */
+  /** Told the share of the model that is loaded, 0 to 1; one that throws stops the opening with what it threw. */
+  onProgress?: (loaded: number) => void;
+  /** Stops the opening, the load itself too, which then throws CANCELLED with the signal's reason as cause. */
   signal?: AbortSignal;
 }
 
@@ -162,6 +165,7 @@ export const openRules: Rules<OpenOptions> = {
   maxStreams: integer(1, 256),
   runtime: name,
   libraryPath: name,
+  onProgress: callback(),
   signal,
 };
 

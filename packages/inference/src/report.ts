@@ -74,6 +74,8 @@ export interface RuntimeReport {
   context: {
     /** tokens a stream can hold */
     size: number;
+    /** of them, how many are beyond what the model was trained on: there answers may lose their sense */
+    beyondTrained: number;
     used: number;
     batchSize: number;
     ubatchSize: number;
@@ -154,8 +156,8 @@ export interface InferenceReport extends RuntimeReport {
 
 export type FinishReason = "none" | "running" | "stop" | "length" | "context" | "error" | "cancelled";
 
-/** What runs, and what one generation took. */
-export interface StreamReport extends RuntimeReport {
+/** What one generation took. */
+export interface GenerationReport {
   timing: {
     promptTokens: number;
     /** tokens that were in the cache already */
@@ -175,3 +177,6 @@ export interface StreamReport extends RuntimeReport {
   /** tokens that the runtime guessed ahead for this generation, and how many of them were right */
   speculation: { drafted: number; accepted: number };
 }
+
+/** What runs, and what one generation took. */
+export interface StreamReport extends RuntimeReport, GenerationReport {}

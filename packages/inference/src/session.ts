@@ -12,7 +12,7 @@ import { TokenStream } from "./token-stream.ts";
 export interface SessionHost {
   library: NativeLibrary;
   poller: OutputPoller;
-  model: InferenceReport["model"];
+  report: InferenceReport;
   /** aborted when the model is closed */
   closing: AbortSignal;
   tokenize: Tokenize;
@@ -69,6 +69,7 @@ export class Session {
       library: this.#host.library,
       poller: this.#host.poller,
       closing: this.#host.closing,
+      opened: () => this.#host.report,
       wantsLogprobs: () => (options.logprobs ?? this.#sampling.logprobs) !== undefined,
       check: () => {
         checkPrompt(prompt);
@@ -160,11 +161,11 @@ export class Session {
   }
 
   async #prefill(prompt: string | readonly ChatMessage[], options: GenerateOptions): Promise<void> {
-    const { library, model } = this.#host;
+    const { library, report } = this.#host;
     const held = await library.tokens(this.#stream);
     if (typeof prompt === "string") {
       const kept = this.#isCut ? await this.#keep(held.length) : held.length;
-      const addSpecial = held.length === 0 && wantsBegin(prompt, model.bosToken);
+      const addSpecial = held.length === 0 && wantsBegin(prompt, report.model.bosToken);
       const ids = await this.#host.tokenize(prompt, { addSpecial, parseSpecial: true });
       this.#configure(options);
       library.prefill(this.#stream, Int32Array.from([...held.subarray(kept), ...ids]));

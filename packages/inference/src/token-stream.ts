@@ -1,7 +1,7 @@
 import { InferenceError } from "./errors.ts";
 import type { NativeLibrary, StreamHandle } from "./native/native-library.ts";
 import type { OutputPoller } from "./native/output-poller.ts";
-import type { StreamReport } from "./report.ts";
+import type { InferenceReport, StreamReport } from "./report.ts";
 
 /** Text that has become whole, and the tokens that made it. Either may be empty, not both. */
 export interface StreamChunk {
@@ -25,6 +25,8 @@ export interface StreamHost {
   poller: OutputPoller;
   /** aborted, with the error to throw, when the model is closed */
   closing: AbortSignal;
+  /** what runs, as it was when the model was opened */
+  opened(): InferenceReport;
   /** whether chunks carry log probabilities */
   wantsLogprobs?(): boolean;
   /** looks at what the generation was given, before anything runs, and returns the caller's signal */
@@ -158,10 +160,11 @@ export class TokenStream implements AsyncIterableIterator<StreamChunk, undefined
     this.#stream = undefined;
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#host.poller.forget(stream);
-    this.#report = (await this.#host.library.report(stream).catch(() => undefined)) as
-      | StreamReport
-      | undefined;
-    if (this.#report?.finishReason === "running") this.#report.finishReason = "cancelled";
+    // The rest is as it was at the opening: nothing of it has to be fetched from the engine again.
+    const { preset: _, hint: __, ...opened } = this.#host.opened();
+    const { used, ...generation } = this.#host.library.generationReport(stream);
+    if (generation.finishReason === "running") generation.finishReason = "cancelled";
+    this.#report = { ...opened, context: { ...opened.context, used }, ...generation };
     await this.#host.close(stream, whole);
   }
 }

@@ -1,11 +1,11 @@
-import type { FormatName, KvFormat } from "@eliza-inference/codecs";
+import type { FormatName } from "@eliza-inference/codecs";
 import type { KernelEntry, RowFormat } from "./device.ts";
 import { fittingFormat } from "./format-of.ts";
 import { floatFromHalf } from "./half-queries.ts";
 import type { KernelCase, PlannedCase } from "./kernel-case.ts";
 import { isPlain, type PlainName, plainFormat } from "./plain-formats.ts";
 import { Random } from "./random.ts";
-import { randomRows } from "./rows.ts";
+import { randomCache, randomHalves } from "./rows.ts";
 import { trellisCodebooks } from "./trellis-buffers.ts";
 
 /**
@@ -33,7 +33,8 @@ interface AttentionShape {
   readonly exact?: number;
   /** "head": a head's rows lie together. "token": all heads of a position do, as in llama.cpp's cache. */
   readonly layout: "head" | "token";
-  readonly mask?: boolean;
+  /** "first": hides everything from the first position of each sequence too. */
+  readonly mask?: boolean | "first";
   readonly sinks?: boolean;
   /** Position of the first query; later tokens are hidden from it. */
   readonly causalFrom?: number;
@@ -68,6 +69,7 @@ const LONG: readonly AttentionShape[] = [
   { ...ONE, heads: 4, kvHeads: 1, tokens: 400, blocks: 7, long: true },
   { ...ONE, heads: 16, kvHeads: 1, tokens: 100, mask: true, exact: 40, long: true },
   { ...ONE, positions: 5, heads: 2, kvHeads: 2, tokens: 150, layout: "token", causalFrom: 140, long: true },
+  { ...ONE, positions: 2, heads: 3, kvHeads: 3, tokens: 50, mask: "first", long: true },
   { ...ONE, heads: 2, kvHeads: 1, tokens: 65_603, blocks: 7, long: true },
 ];
 /** A block of queries, as a prompt has. */
@@ -115,11 +117,6 @@ const MORE_PAIRS = [
 
 const MINUS_INFINITY = 0xfc00;
 
-/** fp16 numbers of either sign between 0.25 and 4. */
-function randomHalves(count: number, random: Random): Uint16Array {
-  return Uint16Array.from({ length: count }, () => 0x3400 + random.below(0x1000) + 0x8000 * random.below(2));
-}
-
 /** An fp16 mask that hides a third of the rows from each query. */
 function randomMask(count: number, random: Random): Uint16Array {
   const mask = randomHalves(count, random);
@@ -140,18 +137,6 @@ function stridesOf(shape: AttentionShape, rowBytes: number): Strides {
   }
   const head = Math.ceil((rowBytes * tokens) / 16) * 16;
   return { row: rowBytes, head, seq: head * kvHeads };
-}
-
-/** Encoded rows whose scales, or values, are of ordinary size. */
-function randomCache(codec: KvFormat, count: number, random: Random): Uint8Array {
-  if (codec.name === "f16") return new Uint8Array(randomHalves(count * codec.headDim, random).buffer);
-  const bytes = randomRows(codec, count, random, "normal");
-  if (!isPlain(codec.name)) return bytes;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at < bytes.length; at += codec.blockBytes) {
-    view.setUint16(at, 0x2400 + random.below(0x800), true); // 1/64 to 1/16
-  }
-  return bytes;
 }
 
 /** Random rows of a format where the strides say, and their values. */
@@ -231,6 +216,12 @@ function attentionCase(shape: AttentionShape, k: RowFormat, v: RowFormat): Kerne
   const values = cache(v, shape, random);
   const queries = random.floats(sequences * heads * positions * dim);
   const mask = randomMask(sequences * positions * tokens, random);
+  if (shape.mask === "first") {
+    for (let seq = 0; seq < sequences; seq++) {
+      const row = seq * positions * tokens;
+      mask.fill(MINUS_INFINITY, row, row + tokens);
+    }
+  }
   const exactMask = randomMask(sequences * positions * exact, random);
   const exactKeys = randomHalves(sequences * kvHeads * exact * dim, random);
   const exactValues = randomHalves(sequences * kvHeads * exact * dim, random);
@@ -337,7 +328,7 @@ function nameOf(shape: AttentionShape, k: RowFormat, v: RowFormat): string {
   return (
     `${k.codec.name}/${v.codec.name} d${k.codec.headDim} n_kv ${shape.tokens} seq ${shape.sequences} ` +
     `queries ${shape.positions} gqa ${shape.heads}/${shape.kvHeads} ${shape.layout} ${shape.prefill ? "prefill" : `blocks ${shape.blocks}`}` +
-    `${shape.mask ? " mask" : ""}${shape.sinks ? " sinks" : ""}${extras.join("")}`
+    `${shape.mask ? " mask" : ""}${shape.mask === "first" ? " unseen" : ""}${shape.sinks ? " sinks" : ""}${extras.join("")}`
   );
 }
 

@@ -56,7 +56,9 @@ export type FamilyName =
   | "decode"
   | "prepare_query"
   | "attention"
-  | "fused_attention";
+  | "fused_attention"
+  | "cache_rows"
+  | "set_rows";
 
 /** A format that a kernel reads, with every choice of options that its cases are made for. */
 export interface KernelFormat {

@@ -14,6 +14,8 @@ export interface KernelCase {
   /** One a buffer of the kernel, in order; the output's place holds undefined. */
   readonly inputs: readonly (ArrayBufferView | undefined)[];
   readonly expected: Float64Array;
+  /** What the output is, where it is not f32. */
+  readonly output?: "f16" | "u8";
   /** What each difference is measured against: Σ|q_i k_i| of a score. Where it is 0 the output must be 0. */
   readonly magnitude: Float64Array;
   /** Largest difference allowed: relative to `magnitude`, or absolute. */

@@ -135,6 +135,27 @@ const ATTENTION: KernelEntry = {
   params: ATTENTION_PARAMS,
 };
 
+/** Rows by index, of any format, decoded in the original basis. */
+const GET_ROWS: KernelEntry = {
+  ...{ id: "kv_get_rows", stem: "kv_get_rows", family: "cache_rows", capability: "kv_rows" },
+  ...{ formats: CACHE_FORMATS, queries: "original", seeds: [], constants: "none" },
+  buffers: ["rows", "ids", "values", "codebooks", "projection"],
+  params: ["format", "head_dim", "row_stride", "row_stride_high", "flags"],
+  sharedBytes: () => 4 * (1024 + 16 + CODEBOOK_WORDS),
+};
+
+/** Rows encoded where their indices say, of any format, with the default encoders. */
+const SET_ROWS: KernelEntry = {
+  ...{ id: "kv_set_rows", stem: "kv_set_rows", family: "set_rows", capability: "kv_rows" },
+  ...{ formats: [...CACHE_FORMATS, rows("q4_polar", RESIDUAL.options)], queries: "original", seeds: [] },
+  ...{ constants: "none", buffers: ["values", "ids", "rows", "codebooks", "projection"] },
+  params: [
+    ...["format", "head_dim", "n_heads", "value_stride", "value_stride_high"],
+    ...["byte_stride", "byte_stride_high", "flags"],
+  ],
+  sharedBytes: () => 4 * (4 * 128 + 2 * 128 + 256 + 1024 + 128 + 256 + 256),
+};
+
 /** elizaOS' fused kernels, by its names and parameters. */
 function fusedKernel(id: string, values: KernelFormat): KernelEntry {
   return {
@@ -187,6 +208,8 @@ export const KERNELS: readonly KernelEntry[] = [
   { ...ATTENTION, id: "attention_pairs", languages: ["vulkan", "metal"] },
   fusedKernel("fused_attn_qjl_tbq", rows("tbq3")),
   fusedKernel("fused_attn_qjl_polar", rows("q4_polar", { residual: false }, { residual: true })),
+  GET_ROWS,
+  SET_ROWS,
   formatKernel("kv_encode", "encode", ["values", "bytes"], ["n_rows", "head_dim", "reference", "together"]),
   formatKernel("kv_decode", "decode", ["bytes", "values"], ["n_rows", "head_dim", "coded"]),
   formatKernel("kv_prepare_query", "prepare_query", ["queries", "prepared"], ["n_rows", "head_dim"]),

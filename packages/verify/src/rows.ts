@@ -1,4 +1,5 @@
 import type { KvFormat, Tile } from "@eliza-inference/codecs";
+import { isPlain } from "./plain-formats.ts";
 import type { Random } from "./random.ts";
 
 /** How large the scales of generated rows are. */
@@ -51,6 +52,23 @@ export function randomRows(
         view.setUint16(row * format.rowBytes + offset, scale, true);
       }
     }
+  }
+  return bytes;
+}
+
+/** fp16 numbers of either sign between 0.25 and 4. */
+export function randomHalves(count: number, random: Random): Uint16Array {
+  return Uint16Array.from({ length: count }, () => 0x3400 + random.below(0x1000) + 0x8000 * random.below(2));
+}
+
+/** Encoded rows whose scales, or values, are of ordinary size. */
+export function randomCache(codec: KvFormat, count: number, random: Random): Uint8Array {
+  if (codec.name === "f16") return new Uint8Array(randomHalves(count * codec.headDim, random).buffer);
+  const bytes = randomRows(codec, count, random, "normal");
+  if (!isPlain(codec.name)) return bytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < bytes.length; at += codec.blockBytes) {
+    view.setUint16(at, 0x2400 + random.below(0x800), true); // 1/64 to 1/16
   }
   return bytes;
 }

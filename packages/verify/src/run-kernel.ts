@@ -1,5 +1,6 @@
 import type { Device, DeviceBuffer, Kernel, KernelConstants, KernelEntry, RowFormat } from "./device.ts";
 import { VerifyError } from "./errors.ts";
+import { floatFromHalf } from "./half-queries.ts";
 import {
   type CaseResult,
   judge,
@@ -30,17 +31,33 @@ export interface KernelResult {
   readonly milliseconds: number;
 }
 
+function wordsOf({ expected, output }: KernelCase): number {
+  return Math.ceil(expected.length / (output === "u8" ? 4 : output === "f16" ? 2 : 1));
+}
+
+/** The values of an output as float32, and the words behind them. */
+function valuesOf(test: KernelCase, words: Float32Array): Float32Array {
+  if (!test.output) return words;
+  const count = test.expected.length;
+  const values =
+    test.output === "u8"
+      ? Array.from(new Uint8Array(words.buffer, words.byteOffset, count))
+      : Array.from(new Uint16Array(words.buffer, words.byteOffset, count), floatFromHalf);
+  return Float32Array.from([...values, ...words.subarray(wordsOf(test))]);
+}
+
 async function outputOf(device: Device, kernel: Kernel, test: KernelCase): Promise<Float32Array> {
   const buffers: DeviceBuffer[] = [];
   try {
     for (const input of test.inputs) {
-      buffers.push(device.buffer(input ?? poisonedOutput(test.expected.length)));
+      buffers.push(device.buffer(input ?? poisonedOutput(wordsOf(test))));
     }
     await kernel.dispatch(test.groups, buffers, test.params);
     if (test.second && device.description.backend !== "cuda") {
       await kernel.dispatch(test.groups, buffers, test.second);
     }
-    return readOutput(buffers[test.inputs.indexOf(undefined)]!);
+    const output = readOutput(buffers[test.inputs.indexOf(undefined)]!);
+    return valuesOf(test, output);
   } finally {
     for (const buffer of buffers) buffer[Symbol.dispose]();
   }

@@ -48,7 +48,7 @@ const FORMAT_IDS: Readonly<Record<string, number>> = {
 const WITH_RESIDUAL = 1000;
 
 /** A format's number in kernels/portable/cache_formats.inc. */
-function formatId({ codec, options }: RowFormat): number {
+export function formatId({ codec, options }: RowFormat): number {
   return FORMAT_IDS[codec.name]! + (options.residual ? WITH_RESIDUAL : 0);
 }
 

@@ -143,6 +143,7 @@ void sample(Sequence &sequence, llama_context *context, int32_t at, const llama_
 void forget(Sequence &sequence) {
     llama_memory_seq_rm(llama_get_memory(sequence.shared->context.get()), sequence.id, -1, -1);
     sequence.tokens.clear();
+    sequence.tell_held();
 }
 
 void fail_all(const std::vector<Share> &shares, int32_t status) {
@@ -199,6 +200,7 @@ void decode_step(SharedContext &shared, const llama_vocab *vocab) {
         } else {
             sequence.tokens.push_back(sequence.pending);
         }
+        sequence.tell_held();
         if (share.logits_at >= 0 && !sequence.cancelled) {
             try {
                 sample(sequence, shared.context.get(), share.logits_at, vocab);

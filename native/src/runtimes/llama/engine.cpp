@@ -272,6 +272,7 @@ int32_t Engine::keep(Sequence &sequence, int32_t n_keep) {
         }
         if (kept == 0) llama_memory_seq_rm(memory, sequence.id, -1, -1);
         sequence.tokens.resize(static_cast<size_t>(kept));
+        sequence.tell_held();
         sequence.waiting.clear();
         start_anew(sequence);
         sequence.planned = kept;

@@ -1,5 +1,7 @@
 #include "runtimes/llama/report.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "runtimes/llama/kv-report.h"
@@ -65,6 +67,7 @@ json cache_part(const Engine &engine, const Sequence &sequence) {
     const ContextShape &shape = sequence.shared->shape;
     return {{"context",
              {{"size", shape.context_size},
+              {"beyondTrained", std::max(0, shape.context_size - llama_model_n_ctx_train(engine.model()))},
               {"used", sequence.tokens.size()},
               {"batchSize", shape.batch_size},
               {"ubatchSize", shape.ubatch_size},
@@ -114,7 +117,11 @@ std::string llama_cache_report(Engine &engine, Sequence &sequence) {
     return text_of(report);
 }
 
-std::string llama_generation_report(Sequence &sequence) { return text_of(generation_part(sequence)); }
+std::string llama_generation_report(Sequence &sequence) {
+    json report = generation_part(sequence);
+    report["used"] = sequence.held.load();
+    return text_of(report);
+}
 
 std::string llama_report(Engine &engine, Sequence &sequence) {
     json report;

@@ -38,6 +38,7 @@ struct Sequence {
     std::atomic<bool> started{false};    // the reader asked for output
     std::atomic<bool> generating{false}; // between the first sampled token and the final one
     std::atomic<int32_t> planned{0};     // tokens in the cache and on the way there
+    std::atomic<int32_t> held{0};        // tokens in the cache
 
     SharedContext *shared = nullptr;
     llama_seq_id id = -1;
@@ -55,6 +56,9 @@ struct Sequence {
 
     std::mutex timing_mutex;
     Timing timing;
+
+    // After `tokens` was changed, for who may not wait for the engine.
+    void tell_held() { held = static_cast<int32_t>(tokens.size()); }
 
     // Known and not yet in the cache, in their order.
     std::vector<llama_token> outside_cache() const {

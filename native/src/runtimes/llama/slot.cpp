@@ -97,11 +97,13 @@ int32_t restore_slot(Engine &engine, Sequence &sequence, const std::string &path
             if (!before.empty() &&
                 llama_state_seq_set_data(context, before.data(), before.size(), sequence.id) != before.size()) {
                 sequence.tokens.clear();
+                sequence.tell_held();
             }
             throw Failure(Code::SLOT_INVALID, path + ": llama.cpp refuses its state. " + why,
                           "prefill the prompt instead, and save it again");
         }
         sequence.tokens = slot.tokens;
+        sequence.tell_held();
         sequence.waiting = slot.waiting;
         engine.start_anew(sequence);
         sequence.planned = room_taken(slot);

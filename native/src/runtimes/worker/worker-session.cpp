@@ -167,7 +167,9 @@ class WorkerSession final : public LlmBackendSession, public Stoppable {
 
     int generation_report(std::string *text, char **) override {
         const std::lock_guard lock(mutex_);
-        *text = generation_part().dump(-1, ' ', false, json::error_handler_t::replace);
+        json report = generation_part();
+        report["used"] = sequence_.size();
+        *text = report.dump(-1, ' ', false, json::error_handler_t::replace);
         return ELIZA_OK;
     }
 

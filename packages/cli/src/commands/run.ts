@@ -1,7 +1,9 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import {
   type CachePreset,
   type ChatMessage,
+  type JsonSchema,
   type OpenOptions,
   placeModel,
   type StreamOptions,
@@ -10,6 +12,7 @@ import { answer } from "../answer.ts";
 import { type CommandLine, UsageError } from "../command-line.ts";
 import { converse } from "../conversation.ts";
 import type { Host, Input } from "../host.ts";
+import { waitForMap } from "../made-map.ts";
 import { openModel } from "../open-model.ts";
 import type { Reporter } from "../reporter.ts";
 
@@ -36,12 +39,13 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
   if (!converses && prompt.trim() === "")
     throw new UsageError("the prompt is empty", "Give some text to answer.");
 
+  const held = await heldTo(line);
   const opened = await openModel(host, path, openOptions(line), reporter);
   try {
     const { model: about, preset, hint } = opened.report();
     const answers = about.chatTemplate !== "";
     if (preset) reporter.note(`cache ${preset.name}: ${preset.why}`);
-    if (preset && hint) reporter.note(hint);
+    if (hint && (preset || line.text("kv-map") === "make")) reporter.note(hint);
     if (!answers && (converses || line.isSet("system"))) {
       throw new UsageError(
         `${model} has no chat template: it continues a text, and knows no ${converses ? "conversation" : "system message"}`,
@@ -50,12 +54,18 @@ export async function run(host: Host, line: CommandLine, reporter: Reporter): Pr
     }
     const system = line.text("system");
     const before: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
-    const options = streamOptions(line);
-    if (converses) return await converse(host, opened, before, options, reporter);
+    const options = { ...streamOptions(line), ...held };
+    if (converses) {
+      const status = await converse(host, opened, before, options, reporter);
+      await waitForMap(opened, reporter);
+      return status;
+    }
     if (!answers && !isRaw) reporter.note(`${model} has no chat template: it continues the prompt`);
     const input = answers && !isRaw ? [...before, { role: "user" as const, content: prompt }] : prompt;
     const start = (signal: AbortSignal) => opened.stream(input, { ...options, signal });
-    return (await answer(host, start, reporter)).status;
+    const { status } = await answer(host, start, reporter);
+    if (status === 0) await waitForMap(opened, reporter);
+    return status;
   } finally {
     await opened.close();
   }
@@ -93,13 +103,43 @@ function streamOptions(line: CommandLine): StreamOptions {
     temperature: line.number("temperature"),
     topP: line.number("top-p"),
     topK: line.number("top-k"),
+    minP: line.number("min-p"),
     repeatPenalty: line.number("repeat-penalty"),
+    presencePenalty: line.number("presence-penalty"),
+    frequencyPenalty: line.number("frequency-penalty"),
     seed: line.number("seed"),
   };
   for (const [name, value] of Object.entries(numbers)) {
     if (value !== undefined) options[name as keyof typeof numbers] = value;
   }
   return options;
+}
+
+/** What the answer's text is held to, from files. */
+async function heldTo(line: CommandLine): Promise<Pick<StreamOptions, "grammar" | "jsonSchema">> {
+  const [grammar, schema] = [line.text("grammar"), line.text("json-schema")];
+  const held: Pick<StreamOptions, "grammar" | "jsonSchema"> = {};
+  if (grammar !== undefined) held.grammar = await readFlagFile("grammar", grammar);
+  if (schema === undefined) return held;
+  const text = await readFlagFile("json-schema", schema);
+  try {
+    held.jsonSchema = JSON.parse(text) as JsonSchema;
+  } catch (error) {
+    throw new UsageError(
+      `${schema} is no JSON: ${(error as Error).message}`,
+      "Give a file with a JSON schema.",
+    );
+  }
+  return held;
+}
+
+async function readFlagFile(flag: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--${flag}: ${path} cannot be read (${code})`, "Give the path of a file.");
+  }
 }
 
 async function readAll(input: Input): Promise<string> {

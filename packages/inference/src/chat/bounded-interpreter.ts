@@ -24,6 +24,9 @@ export interface TemplateLimits {
 /** Far beyond what a long conversation takes; a template comes with a model from a stranger, and V8 ends the process at 2^27 matches. */
 export const templateLimits: TemplateLimits = { steps: 2_000_000, size: 32 << 20, milliseconds: 3_000 };
 
+/** As long as the event loop may wait for it. */
+export const briefMilliseconds = 50;
+
 /** What looks values up and makes none. */
 const finding = new Set([
   "Identifier",
@@ -34,7 +37,15 @@ const finding = new Set([
 ]);
 
 /** A template that went beyond its limits. */
-export class TemplateTooLarge extends Error {}
+export class TemplateTooLarge extends Error {
+  /** Whether only time was lacking. */
+  readonly isSlow: boolean;
+
+  constructor(what: string, isSlow = false) {
+    super(what);
+    this.isSlow = isSlow;
+  }
+}
 
 /**
  * Jinja's interpreter that stops at limits. A list counts with all that it holds: lists of lists that hold one list many
@@ -56,7 +67,7 @@ export class BoundedInterpreter extends JinjaInterpreter {
   override evaluate(statement: Statement, environment: unknown): Value {
     if (++this.#steps > this.#limits.steps) throw new TemplateTooLarge(`took ${this.#limits.steps} steps`);
     if (performance.now() > this.#end) {
-      throw new TemplateTooLarge(`took ${this.#limits.milliseconds / 1000} seconds`);
+      throw new TemplateTooLarge(`took ${this.#limits.milliseconds / 1000} seconds`, true);
     }
     const value = super.evaluate(statement, environment);
     if (statement && !finding.has(statement.type)) {

@@ -1,9 +1,17 @@
+import { askProcess } from "../background/ask-process.ts";
 import { InferenceError } from "../errors.ts";
+import {
+  briefMilliseconds,
+  type TemplateLimits,
+  TemplateTooLarge,
+  templateLimits,
+} from "./bounded-interpreter.ts";
 import type { ChatFormat } from "./chat-format.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import { cutPrompt, type PromptPiece } from "./prompt-pieces.ts";
 import { promptTokens, type Tokenize } from "./prompt-tokens.ts";
 import { CompiledTemplate, type RenderChatOptions } from "./render-chat.ts";
+import type { RenderTask } from "./render-worker.ts";
 import { StandIns } from "./stand-ins.ts";
 
 /** Turns conversations into prompts for one model; its templates are read once. */
@@ -30,7 +38,11 @@ export class ChatPrompter {
    *
    * @throws InferenceError CHAT_TEMPLATE_MISSING, CHAT_TEMPLATE_INVALID, CHAT_REFUSED, INVALID_ARGUMENT
    */
-  pieces(messages: readonly ChatMessage[], options: RenderChatOptions = {}): PromptPiece[] {
+  pieces(
+    messages: readonly ChatMessage[],
+    options: RenderChatOptions = {},
+    limits: TemplateLimits = templateLimits,
+  ): PromptPiece[] {
     const { bosToken, eosToken, controlTokens } = this.#format;
     const template = this.#template(options);
     const inputs = JSON.stringify([messages, options.tools, options.variables]) ?? "";
@@ -39,9 +51,8 @@ export class ChatPrompter {
       template.literals,
       inputs + template.literals.join(""),
     );
-    const rendered = template.render(messages, { bosToken, eosToken, ...options }, (value) =>
-      standIns.markAll(value),
-    );
+    const mark = (value: unknown): unknown => standIns.markAll(value);
+    const rendered = template.render(messages, { bosToken, eosToken, ...options }, mark, limits);
     return cutPrompt(rendered, controlTokens, (text) => standIns.restore(text));
   }
 
@@ -51,7 +62,7 @@ export class ChatPrompter {
     options: RenderChatOptions,
     tokenize: Tokenize,
   ): Promise<Int32Array> {
-    const pieces = this.pieces(messages, options);
+    const pieces = await this.#piecesInTime(messages, options);
     const { bosToken, controlTokens } = this.#format;
     const [first] = pieces;
     const begins =
@@ -60,6 +71,18 @@ export class ChatPrompter {
         ? controlTokens.some(({ id, text }) => id === first.token && text === bosToken)
         : bosToken !== "" && first.text.startsWith(bosToken));
     return promptTokens(pieces, tokenize, !begins);
+  }
+
+  /** Here where that is quick; what is not begins anew in a process, and the event loop goes on. */
+  async #piecesInTime(messages: readonly ChatMessage[], options: RenderChatOptions): Promise<PromptPiece[]> {
+    try {
+      return this.pieces(messages, options, { ...templateLimits, milliseconds: briefMilliseconds });
+    } catch (error) {
+      const { cause } = error as { cause?: unknown };
+      if (!(cause instanceof TemplateTooLarge && cause.isSlow)) throw error;
+    }
+    const task: RenderTask = { format: this.#format, model: this.#model, messages, options };
+    return askProcess<PromptPiece[]>("chat/render-worker", task);
   }
 
   #template({ tools }: RenderChatOptions): CompiledTemplate {

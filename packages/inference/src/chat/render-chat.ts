@@ -2,7 +2,12 @@ import { Environment, Template } from "@huggingface/jinja";
 import { checkOptions, type Rules } from "../arguments/check.ts";
 import { flag, listOf, type Rule, record, text } from "../arguments/rule.ts";
 import { InferenceError } from "../errors.ts";
-import { BoundedInterpreter, TemplateTooLarge, templateLimits } from "./bounded-interpreter.ts";
+import {
+  BoundedInterpreter,
+  type TemplateLimits,
+  TemplateTooLarge,
+  templateLimits,
+} from "./bounded-interpreter.ts";
 import type { ChatMessage, ChatTool } from "./chat-message.ts";
 import { checkMessages, checkTools } from "./check-messages.ts";
 import { strftime } from "./strftime.ts";
@@ -73,6 +78,7 @@ export class CompiledTemplate {
     messages: readonly ChatMessage[],
     options: RenderChatOptions = {},
     mark: (value: unknown) => unknown = (value) => value,
+    limits: TemplateLimits = templateLimits,
   ): string {
     checkMessages(messages);
     checkOptions<RenderChatOptions>("the chat template", options, renderRules);
@@ -101,7 +107,7 @@ export class CompiledTemplate {
     try {
       const environment = new Environment();
       for (const [name, value] of Object.entries(variables)) environment.set(name, value);
-      return String(new BoundedInterpreter(environment, templateLimits).run(this.#parsed).value);
+      return String(new BoundedInterpreter(environment, limits).run(this.#parsed).value);
     } catch (error) {
       if (error instanceof InferenceError) throw error;
       if (error instanceof Refusal) {
@@ -111,7 +117,7 @@ export class CompiledTemplate {
           "Change the order or the roles of the messages as it says.",
         );
       }
-      if (error instanceof TemplateTooLarge) throw invalid(`was stopped: it ${error.message}`);
+      if (error instanceof TemplateTooLarge) throw invalid("was stopped: it", error);
       throw invalid("could not be carried out", error);
     }
   }
@@ -199,7 +205,7 @@ function unknowing(what: string, given: string): InferenceError {
 }
 
 function invalid(why: string, cause?: unknown): InferenceError {
-  const said = cause instanceof Error ? `: ${cause.message}` : "";
+  const said = cause instanceof Error ? `${why.endsWith(" it") ? " " : ": "}${cause.message}` : "";
   return new InferenceError(
     "CHAT_TEMPLATE_INVALID",
     `the model's chat template ${why}${said}`,

@@ -88,6 +88,7 @@ export function bindFunctions(library: Library) {
     model_detokenize: bind("model_detokenize", "int", [context, int32s, size, int32, out, out]),
     free_string: bind("free_string", "void", [allocation]),
     free_tokens: bind("free_tokens", "void", [allocation]),
+    stream_runtime: bind("llm_stream_runtime", "int", [context, config, string, out, out]),
     open: bind("llm_stream_open_ex", "address", [context, config, string, out]),
     prefill: bind("llm_stream_prefill", "int", [stream, int32s, size, out]),
     try_next: bind("llm_stream_try_next", "int", [

@@ -1,5 +1,7 @@
 import koffi from "koffi";
+import type { ControlToken } from "../chat/index.ts";
 import { InferenceError } from "../errors.ts";
+import type { GenerationReport } from "../report.ts";
 import type { TokenLogprob } from "../token-stream.ts";
 import { bindFunctions, type NativeFunctions } from "./ffi-functions.ts";
 import { NativeHandle } from "./ffi-parameter.ts";
@@ -147,6 +149,12 @@ export class NativeLibrary {
     this.#functions.model_load_cancel.call(context);
   }
 
+  /** What the loaded model's vocabulary keeps apart from text. Throws MODEL_NOT_LOADED. */
+  controlTokens(context: ContextHandle): ControlToken[] {
+    const { model } = this.modelReport(context) as { model: { controlTokens: ControlToken[] } };
+    return model.controlTokens;
+  }
+
   /** The library's JSON about the loaded model. Throws MODEL_NOT_LOADED. */
   modelReport(context: ContextHandle): unknown {
     const [error, out] = [[null] as Slot, [null] as Slot];
@@ -188,6 +196,14 @@ export class NativeLibrary {
     const done = this.#functions.destroy.async(context);
     context.release();
     await done;
+  }
+
+  /** The runtime that would answer a stream opened so; nothing is loaded. Throws BACKEND_UNAVAILABLE. */
+  runtimeFor(context: ContextHandle, config: StreamConfig, options: Record<string, unknown>): string {
+    const [error, out] = [[null] as Slot, [null] as Slot];
+    const json = JSON.stringify(options);
+    this.#check(this.#functions.stream_runtime.call(context, config, json, out, error), error);
+    return JSON.parse(this.#takeString(out)).runtime;
   }
 
   /** Opens a stream; the first one loads the model, which can take seconds. */
@@ -326,7 +342,7 @@ export class NativeLibrary {
   }
 
   /** Its part about the stream's last generation; does not wait for the engine. */
-  generationReport(stream: StreamHandle): unknown {
+  generationReport(stream: StreamHandle): GenerationReport & { used: number } {
     const [error, out] = [[null] as Slot, [null] as Slot];
     this.#check(this.#functions.generation_report.call(stream, out, error), error);
     return JSON.parse(this.#takeString(out));

@@ -1,6 +1,9 @@
 // Run by ending.test.ts: begins a generation and ends its process in the way that is named.
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { Inference } from "../../src/inference.ts";
+import { calibrate } from "../../src/maps/index.ts";
 
 const [model = "", libraryPath = "", way = ""] = isMainThread ? process.argv.slice(2) : workerData;
 const options = {
@@ -61,6 +64,14 @@ if (!isMainThread) {
   await begin();
   process.kill(process.pid, "SIGINT");
   setInterval(() => undefined, 1000);
+} else if (way === "exit in a calibration") {
+  void calibrate(model, {
+    libraryPath,
+    tokens: 2048,
+    outPath: join(tmpdir(), `never-${process.pid}.kvmap`),
+  }).catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  process.exit(7);
 } else if (way === "exit while loading") {
   void Inference.open(model, options);
   await new Promise((resolve) => setTimeout(resolve, 20));

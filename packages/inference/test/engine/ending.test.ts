@@ -41,6 +41,7 @@ describe("a process that ends in the middle of a generation", () => {
     ["exit", 7, null, 4],
     ["exit in a prompt", 7, null, 3],
     ["exit while loading", 7, null, 3],
+    ["exit in a calibration", 7, null, 3],
     ["uncaught", 1, null, 3],
     ["SIGTERM", null, "SIGTERM", 2],
     ["SIGINT handled", 130, null, 2],

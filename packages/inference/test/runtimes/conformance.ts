@@ -318,7 +318,7 @@ export function conformance(subject: Subject): void {
       const stop = [...text.trim()].slice(2, 5).join("");
       library.configure(stream, { stop: [stop] });
       assert.equal((await answerTo(stream, prompt)).text, text.slice(0, text.indexOf(stop)));
-      const { finishReason, stopSequence } = library.generationReport(stream) as StreamReport;
+      const { finishReason, stopSequence } = library.generationReport(stream);
       assert.deepEqual([finishReason, stopSequence], ["stop", stop]);
       await library.reset(stream);
       library.configure(stream, {});

@@ -109,8 +109,7 @@ describe("the exact window in the engine's graph", () => {
       const single = await logits(architecture, ...codes, small, "step=1");
       const shorter = apart(single, await logits(architecture, ...codes, "exact=11,2", "step=1"));
       for (const how of ["step=1", "step=7", "step=30"]) {
-        // The engine gives each sequence a stream of its own; large batches in one stream are not right yet.
-        for (const shared of how === "step=30" ? ["unified=0"] : ["unified=0", "unified=1"]) {
+        for (const shared of ["unified=0", "unified=1"]) {
           const eighth = await logits(architecture, ...codes, small, how, "sequences=8", shared);
           assert.ok(
             apart(single, eighth) < shorter / 3,

@@ -73,6 +73,7 @@ describe("cache presets and the table that they are chosen by", async () => {
     assert.ok(short.perplexityRatio <= 1.005, JSON.stringify(short));
     assert.ok(short.share > 0.3, "then docs/exact-window.md says too little of it");
     assert.ok(find("gemma3-270m", 4096, small.mapped, "both").share <= 0.3);
+    assert.ok(find("gemma3-270m", 16384, balanced.mapped, "both").share <= 0.3);
   });
 
   for (const model of ["smollm2-135m", "gemma3-270m", "pico"]) {

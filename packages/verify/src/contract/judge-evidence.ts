@@ -21,6 +21,8 @@ const MOST_DIFFERENCE: Readonly<Record<FamilyName, number>> = {
   prepare_query: 1e-6,
   attention: 1e-2,
   fused_attention: 1e-5,
+  cache_rows: 1e-6,
+  set_rows: 0,
 };
 const MOST_SEED_DIFFERENCE = 1e-3;
 /** Families whose results are sums of many products: no device gives all of them without a difference. */

@@ -151,7 +151,8 @@ void eliza_exact_cache::place(const streams &streams, const indices &cells, cons
         }
         const bool written_first = direct(static_cast<uint32_t>(count));
         if (!written_first) list_readable(stream);
-        books_[stream].placed = books_[stream].rows.place(tokens, cache_.v_cells[stream], written_first ? count : 1);
+        books_[stream].placed =
+            books_[stream].rows.place(tokens, cache_.v_cells[stream], written_first ? count : 1, written_first);
         if (written_first) list_readable(stream);
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "exact-window.h"
@@ -38,12 +39,15 @@ class eliza_exact_rows {
     void clear();
 
     // Finds rows for tokens that lie in `cells` by now, giving up those that are needed least. Tokens that are needed
-    // less than any row go without, but `at_least` of them get one.
-    std::vector<placed> place(const std::vector<row> &tokens, const llama_kv_cells &cells, size_t at_least);
+    // less than any row go without, but `at_least` of them get one. With `reads_after` the tokens' own queries read the
+    // rows afterwards, so each sequence wants the window of the first of these queries, not of the last.
+    std::vector<placed> place(const std::vector<row> &tokens, const llama_kv_cells &cells, size_t at_least,
+                              bool reads_after = false);
 
   private:
-    // How far a token is behind its sequence's end, over the sequences that have it; -1 for a sink.
-    int64_t age(const row &token, const llama_kv_cells &cells) const;
+    // How far a token is behind its sequence's end, over the sequences that have it; -1 for a sink. `first` has the
+    // positions that stand for the ends of some sequences.
+    int64_t age(const row &token, const llama_kv_cells &cells, const std::map<llama_seq_id, llama_pos> &first) const;
     void assign(uint32_t row, const struct row &token);
 
     eliza_exact_window window_;

@@ -1,7 +1,9 @@
 #include "runtimes/llama/map/calibration.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -115,6 +117,8 @@ CalibrationOptions parse_calibration_options(const char *json) {
 }
 
 struct Calibration::State {
+    std::atomic<bool> stopping{false};
+    std::mutex stepping; // held while a step runs
     CalibrationOptions options;
     ModelPtr model;
     std::unique_ptr<ggml_threadpool, ThreadpoolDeleter> threadpool;
@@ -392,14 +396,25 @@ Calibration::Calibration(const std::string &model_path, const std::string &text,
     : state_(std::make_unique<State>()) {
     state_->options = options;
     state_->load(model_path, text);
+    const auto abort = [](void *state) { return static_cast<State *>(state)->stopping.load(); };
+    llama_set_abort_callback(state_->context.get(), abort, state_.get());
+    stop_at_exit(this);
+    renew_exit_handler();
 }
 
 Calibration::~Calibration() {
+    forget_at_exit(this);
     if (state_->context != nullptr) llama_detach_threadpool(state_->context.get());
+}
+
+void Calibration::stop() {
+    state_->stopping = true;
+    const std::lock_guard lock(state_->stepping);
 }
 
 bool Calibration::step() {
     State &state = *state_;
+    const std::lock_guard lock(state.stepping);
     if (state.done >= total()) return false;
     llama_context *context = state.context.get();
     const int32_t in_window = state.done % state.options.window;
@@ -409,6 +424,9 @@ bool Calibration::step() {
     const llama_batch batch = llama_batch_get_one(state.tokens.data() + state.done, count);
     const int32_t status = llama_decode(context, batch);
     if (state.failure != nullptr) std::rethrow_exception(state.failure);
+    if (state.stopping) {
+        throw Failure(Code::CANCELLED, "the calibration was stopped", "run it again");
+    }
     if (status != 0) {
         throw Failure(Code::NATIVE_FAULT,
                       "llama_decode answered " + std::to_string(status) + ": " + take_llama_errors(),

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "lifetime/stop-at-exit.h"
+
 namespace eliza {
 
 struct CalibrationOptions {
@@ -20,14 +22,16 @@ struct CalibrationOptions {
 CalibrationOptions parse_calibration_options(const char *json);
 
 // The statistics of a model's keys, values and queries over a text, gathered from llama.cpp's own graph.
-class Calibration {
+class Calibration final : public Stoppable {
   public:
     // Loads the model. Throws what load_model throws, TEXT_TOO_SHORT, INVALID_ARG, MAP_UNSUPPORTED.
     Calibration(const std::string &model_path, const std::string &text, const CalibrationOptions &options);
-    ~Calibration();
+    ~Calibration() override;
 
-    // Runs the next few hundred tokens. False once all are done.
+    // Runs the next few hundred tokens. False once all are done. CANCELLED once it was stopped.
     bool step();
+    // Leaves the step that runs within one node of the graph.
+    void stop() override;
     int32_t done() const;
     int32_t total() const;
 
