@@ -24,6 +24,8 @@ export interface RenderChatOptions {
 }
 
 const maxTemplateLength = 1 << 20;
+/** The parser's regular expressions take the square of a run's length. */
+const maxSpace = 256;
 const maxRange = 100_000;
 const literals = { true: true, false: false, none: null, True: true, False: false, None: null };
 
@@ -159,11 +161,23 @@ function parse(template: string): Template["parsed"] {
   if (template.length > maxTemplateLength) {
     throw invalid(`is ${template.length} characters long, more than ${maxTemplateLength}`);
   }
+  if (longestSpace(template) > maxSpace) {
+    throw invalid(`has more than ${maxSpace} characters of white space in a row`);
+  }
   try {
     return new Template(template).parsed;
   } catch (error) {
     throw invalid("could not be read", error);
   }
+}
+
+function longestSpace(text: string): number {
+  let [longest, run] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    run = text.charCodeAt(at) <= 32 || /\s/.test(text[at]!) ? run + 1 : 0;
+    if (run > longest) longest = run;
+  }
+  return longest;
 }
 
 function collectStrings(node: unknown, into: Set<string>): void {

@@ -1,3 +1,4 @@
+import { InferenceError } from "../errors.ts";
 import type { ContextHandle, NativeLibrary } from "./native-library.ts";
 
 const progressEveryMs = 50;
@@ -18,6 +19,9 @@ export async function loadModel(
     signal,
   }: { onProgress?: ((loaded: number) => void) | undefined; signal?: AbortSignal | undefined },
 ): Promise<void> {
+  if (signal?.aborted) {
+    throw new InferenceError("CANCELLED", "the load was cancelled before it began", "Open the model again.");
+  }
   let thrown: { error: unknown } | undefined;
   const tell = (loaded: number): void => {
     try {

@@ -32,5 +32,6 @@ test("one without an end is stopped there too, and what it refuses is said in it
       (error: unknown) => error instanceof InferenceError && error.code === code && words.test(error.message),
     );
   await fails(endless, "CHAT_TEMPLATE_INVALID", /was stopped: it (took|made)/);
+  await fails(`${" ".repeat(500_000)}x`, "CHAT_TEMPLATE_INVALID", /white space/);
   await fails(`${loops}{{ raise_exception("not so") }}`, "CHAT_REFUSED", /not so/);
 });

@@ -32,6 +32,9 @@ test("a progress callback that throws stops the opening with its own error", asy
 test("an aborted signal stops the load itself, and the context loads again", async () => {
   const library = NativeLibrary.load(libraryPath);
   const context = library.create(picoModel);
+  const before = loadModel(library, context, 0, { signal: AbortSignal.abort() });
+  await assert.rejects(before, { code: "CANCELLED" });
+  assert.equal(library.loadProgress(context), 0, "nothing was begun");
   const stop = new AbortController();
   const load = loadModel(library, context, 0, { signal: stop.signal });
   stop.abort();
